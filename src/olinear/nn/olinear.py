@@ -1,0 +1,169 @@
+"""OLinear: the walk of the paper's Figure 1."""
+
+from typing import Any, Literal, Self
+
+import torch
+import torch.nn.functional as F
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from olinear.errors import ConfigError, DataError
+from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, MixerFactory, Temporal, make_mixer
+from olinear.nn.ortho import OrthoTrans
+from olinear.nn.revin import RevIN
+
+HeadKind = Literal["mlp", "linear"]
+
+
+class OLinear(nn.Module):
+    """The forecaster of the paper (Section 4, Equation 2): `b t n -> b h n`.
+
+        Z = (RevIN(X) ⊗ φ) Q_iᵀ + δ_i              H⁰ = Encode(Z)
+        Hˡ⁺¹ = ISL(CSL(Hˡ)),  l = 0 … L-1          Ỹ = Decode(LayerNorm(Hᴸ)) Q_o + δ_o
+        Ŷ = RevIN⁻¹(drop(Head(Ỹ)))
+
+    The offsets δ, the final LayerNorm, the two-layer head and the dropout before RevIN⁻¹ are not in the paper's
+    text but in what its results were made with.
+
+    Args:
+        n_series, lookback, horizon: n, t, h.
+        input_transform, output_transform: OrthoTrans with Q_i `[t, t]` and Q_o `[h, h]`; None is the identity.
+        model_dim, ff_dim: m and f; f is m unless given.
+        embed_dim: d, the length of φ.
+        blocks: L.
+        dropout: of NormLin's matrix, both learners and the head's output.
+        mixer: what mixes series in CSL: `normlin`, `linear`, None for blocks without CSL, or a factory
+            `mixer(n, dropout=p)`, such as `partial(NormLin, norm="l2")`.
+        pre_linear, post_linear: CSL's two linear layers.
+        temporal: ISL's layers: `linear`, `normlin`, or None for blocks without ISL.
+        head: `mlp`, or `linear` as in the paper's text.
+        affine: RevIN's learnt weight and bias.
+    """
+
+    def __init__(
+        self,
+        n_series: int,
+        lookback: int,
+        horizon: int,
+        *,
+        input_transform: OrthoTrans | None = None,
+        output_transform: OrthoTrans | None = None,
+        model_dim: int = 512,
+        ff_dim: int | None = None,
+        embed_dim: int = 16,
+        blocks: int = 2,
+        dropout: float = 0.0,
+        mixer: str | MixerFactory | None = "normlin",
+        pre_linear: bool = True,
+        post_linear: bool = True,
+        temporal: Temporal | None = "linear",
+        head: HeadKind = "mlp",
+        affine: bool = True,
+    ):
+        super().__init__()
+        ff_dim = model_dim if ff_dim is None else ff_dim
+        _check_positive(
+            n_series=n_series,
+            lookback=lookback,
+            horizon=horizon,
+            model_dim=model_dim,
+            ff_dim=ff_dim,
+            embed_dim=embed_dim,
+        )
+        if blocks < 0:
+            raise ConfigError(f"blocks must be 0 or more, found {blocks}")
+        if not 0 <= dropout < 1:
+            raise ConfigError(f"dropout must lie in [0, 1), found {dropout}")
+        self.n_series, self.lookback, self.horizon, self.embed_dim = n_series, lookback, horizon, embed_dim
+
+        self.revin = RevIN(n_series, affine=affine)
+        self.extension = nn.Parameter(torch.randn(embed_dim))
+        self.input_transform = _of_size("input_transform", input_transform, lookback)
+        self.input_offset = nn.Parameter(torch.zeros(n_series, lookback))
+        self.encoder = nn.Linear(embed_dim * lookback, model_dim)
+        self.blocks = nn.ModuleList()
+        for _ in range(blocks):
+            block = nn.Sequential()
+            if mixer is not None:
+                csl = CrossSeriesLearner(
+                    model_dim,
+                    make_mixer(mixer, n_series, dropout),
+                    pre_linear=pre_linear,
+                    post_linear=post_linear,
+                    dropout=dropout,
+                )
+                block.add_module("csl", csl)
+            if temporal is not None:
+                block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
+            self.blocks.append(block)
+        self.norm = nn.LayerNorm(model_dim)
+        self.decoder = nn.Linear(model_dim, embed_dim * horizon)
+        self.output_transform = _of_size("output_transform", output_transform, horizon)
+        self.output_offset = nn.Parameter(torch.zeros(n_series, horizon))
+        self.head = Head(embed_dim * horizon, ff_dim, horizon, head)
+        self.dropout = nn.Dropout(dropout)
+
+    @classmethod
+    def for_data(cls, train: ArrayLike, lookback: int, horizon: int, *, basis: str = "pearson", **options: Any) -> Self:
+        """A model for training rows `[rows, series]`, both of its bases computed from them."""
+        rows = torch.as_tensor(train)
+        if rows.ndim != 2:
+            raise DataError(f"train must have shape (rows, series), found {tuple(rows.shape)}")
+        return cls(
+            rows.shape[1],
+            lookback,
+            horizon,
+            input_transform=OrthoTrans.fit(train, lookback, basis),
+            output_transform=OrthoTrans.fit(train, horizon, basis),
+            **options,
+        )
+
+    def forward(self, x: Tensor) -> Tensor:  # b t n
+        if x.ndim != 3 or x.shape[1:] != (self.lookback, self.n_series):
+            raise DataError(
+                f"input must have shape (batch, lookback={self.lookback}, series={self.n_series}), "
+                f"found {tuple(x.shape)}"
+            )
+        x, stats = self.revin(x)  # b t n
+        extended = x.mT.unsqueeze(-2) * self.extension[:, None]  # b n d t
+        features = self.input_transform(extended) + self.input_offset[:, None]  # b n d t
+        hidden = self.encoder(features.flatten(-2))  # b n m
+        for block in self.blocks:
+            hidden = block(hidden)  # b n m
+        decoded = self.decoder(self.norm(hidden)).unflatten(-1, (self.embed_dim, self.horizon))  # b n d h
+        decoded = self.output_transform.inverse(decoded) + self.output_offset[:, None]  # b n d h
+        y = self.dropout(self.head(decoded.flatten(-2)))  # b n h
+        return self.revin.inverse(y.mT, stats)  # b h n
+
+
+class Head(nn.Module):
+    """From the d decoded copies to the forecast (Section 4.1): `d·h -> h`.
+
+    mlp:  W₂ GELU(W₁ y)          linear:  W y
+    """
+
+    def __init__(self, in_dim: int, ff_dim: int, horizon: int, kind: HeadKind):
+        super().__init__()
+        if kind not in ("mlp", "linear"):
+            raise ConfigError(f"head must be 'mlp' or 'linear', found {kind!r}")
+        self.hidden = nn.Linear(in_dim, ff_dim) if kind == "mlp" else None
+        self.output = nn.Linear(ff_dim if kind == "mlp" else in_dim, horizon)
+
+    def forward(self, y: Tensor) -> Tensor:  # ... d·h
+        if self.hidden is not None:
+            y = F.gelu(self.hidden(y))  # ... f
+        return self.output(y)  # ... h
+
+
+def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:
+    if transform is None:
+        return OrthoTrans(torch.eye(size))
+    if transform.size != size:
+        raise DataError(f"{name} must have size {size}, found {transform.size}")
+    return transform
+
+
+def _check_positive(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise ConfigError(f"{name} must be at least 1, found {number}")

@@ -1,0 +1,56 @@
+"""RevIN: each window is normalised by its own statistics and the forecast put back on its scale."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+
+class WindowStats(NamedTuple):
+    """Mean and deviation of each series over its lookback, `b 1 n`."""
+
+    mean: Tensor
+    deviation: Tensor
+
+
+class RevIN(nn.Module):
+    """Reversible instance normalisation (Section 4.1).
+
+        z = w (x - mean(x)) / √(var(x) + ε) + b,      x̂ = (ŷ - b) / (w + ε²) · √(var(x) + ε) + mean(x)
+
+    The module keeps no statistics between calls: `z, stats = revin(x)`, then `revin.inverse(y, stats)`. The
+    statistics are constants to the gradient. A missing value (NaN) is left out of them and becomes the mean;
+    a lookback without any value has mean 0 and variance 0.
+
+    Args:
+        n_series: n.
+        affine: learn the weight w and bias b of each series; otherwise 1 and 0.
+        eps: ε.
+    """
+
+    def __init__(self, n_series: int, *, affine: bool = True, eps: float = 1e-5):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(n_series)) if affine else None
+        self.bias = nn.Parameter(torch.zeros(n_series)) if affine else None
+
+    def forward(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
+        with torch.no_grad():
+            stats = self.statistics(x)
+        z = ((x - stats.mean) / stats.deviation).nan_to_num(0.0)
+        if self.weight is not None and self.bias is not None:
+            z = z * self.weight + self.bias
+        return z, stats
+
+    def inverse(self, y: Tensor, stats: WindowStats) -> Tensor:  # b h n
+        if self.weight is not None and self.bias is not None:
+            y = (y - self.bias) / (self.weight + self.eps**2)
+        return y * stats.deviation + stats.mean
+
+    def statistics(self, x: Tensor) -> WindowStats:
+        """Mean and biased deviation over the values present on the time axis."""
+        present = ~x.isnan()
+        count = present.sum(1, keepdim=True).clamp(min=1)
+        mean = x.nansum(1, keepdim=True) / count
+        variance = (x - mean).square().nansum(1, keepdim=True) / count
+        return WindowStats(mean, (variance + self.eps).sqrt())

@@ -1,0 +1,140 @@
+"""Everything a training run is between two steps, and its way to disk and back."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from olinear.errors import CheckpointError
+from olinear.training.checkpoints import load_checkpoint, save_checkpoint
+from olinear.training.config import TrainingConfig
+
+Weights = dict[str, Tensor]
+
+# Settings that change where or how often, not what: a run may go on with others.
+FREE_ON_RESUME = {"device", "checkpoint_seconds"}
+
+
+@dataclass
+class Position:
+    """Where the run stands; plain numbers, saved as JSON (floats survive it bit by bit)."""
+
+    epoch: int = 1  # under way, from 1
+    step: int = 0  # steps of it done; with the seed, the position in the shuffle
+    total_steps: int = 0
+    loss_sum: float = 0.0  # over this epoch's windows so far
+    best_epoch: int = 0
+    best_loss: float = float("inf")
+    best_averaged: bool = False
+    finished: bool = False
+    seconds: float = 0.0
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+class RunState:
+    """The model, its optimizer, its averaged and best weights, and the position."""
+
+    def __init__(self, model: nn.Module, config: TrainingConfig, data: dict[str, int]):
+        self.model, self.config, self.data = model, config, data
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        fused = all(parameter.is_floating_point() for parameter in parameters)
+        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, fused=fused)
+        self.best: Weights = {}
+        self.average = copy_weights(model) if config.average_decay else {}
+        self.position = Position()
+
+    def keep_best(self, loss: float, averaged: bool) -> None:
+        """The weights in the model are the best so far."""
+        self.best = copy_weights(self.model)
+        self.position.best_epoch, self.position.best_loss = self.position.epoch, loss
+        self.position.best_averaged = averaged
+
+    @torch.no_grad()
+    def update_average(self) -> None:
+        """Move the averaged weights towards the present ones, faster in the first steps."""
+        if self.config.average_decay is None:
+            return
+        k = self.position.total_steps
+        pace = 1 - min(self.config.average_decay, (1 + k) / (10 + k))
+        for name, tensor in self.model.state_dict().items():
+            if tensor.is_floating_point():
+                self.average[name].lerp_(tensor, pace)
+            else:
+                self.average[name].copy_(tensor)
+
+    @contextmanager
+    def averaged_weights(self) -> Iterator[None]:
+        """The model with its averaged weights, for a moment."""
+        present = copy_weights(self.model)
+        self.model.load_state_dict(self.average)
+        yield
+        self.model.load_state_dict(present)
+
+    def save(self, path: Path) -> None:
+        """Write all of it to one file, atomically."""
+        tensors = {f"random.{kind}": state for kind, state in _random_states(self.model).items()}
+        groups = {"model": self.model.state_dict(), "best": self.best, "average": self.average}
+        for index, slots in self.optimizer.state_dict()["state"].items():
+            groups[f"optimizer.{index}"] = slots
+        for group, weights in groups.items():
+            tensors |= {f"{group}/{name}": tensor for name, tensor in weights.items()}
+        record = {"config": self.config.model_dump(), "data": self.data, "position": vars(self.position)}
+        save_checkpoint(path, tensors, record)
+
+    def load(self, path: Path) -> None:
+        """Take up a saved run of the same model, settings and data."""
+        tensors, record = load_checkpoint(path)
+        self._check_same_run(path, record)
+        device = next(self.model.parameters()).device
+        groups: dict[str, Weights] = {}
+        for key, tensor in tensors.items():
+            group, _, name = key.partition("/")
+            groups.setdefault(group, {})[name] = tensor.to(device) if name else tensor
+        try:
+            self.model.load_state_dict(groups.get("model", {}))
+        except RuntimeError as error:
+            raise CheckpointError(f"{path} holds another model than the one given: {error}") from error
+        self.best, self.average = groups.get("best", {}), groups.get("average", {})
+        saved = self.optimizer.state_dict()
+        saved["state"] = {
+            int(group.removeprefix("optimizer.")): slots
+            for group, slots in groups.items()
+            if group.startswith("optimizer.")
+        }
+        self.optimizer.load_state_dict(saved)
+        self.position = Position(**record["position"])
+        _set_random_states(self.model, tensors)
+
+    def _check_same_run(self, path: Path, record: dict[str, Any]) -> None:
+        here = self.config.model_dump(exclude=FREE_ON_RESUME) | self.data
+        there = record["config"] | record["data"]
+        for name, value in here.items():
+            if there.get(name) != value:
+                raise CheckpointError(
+                    f"{path} is a run with {name}={there.get(name)}, this one has {name}={value}: "
+                    "use the same settings and data, or start again without resume=True"
+                )
+
+
+def copy_weights(model: nn.Module) -> Weights:
+    """A copy of everything in the module's state."""
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+
+
+def _random_states(model: nn.Module) -> dict[str, Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    device = next(model.parameters()).device
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def _set_random_states(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    torch.set_rng_state(tensors["random.cpu"])
+    device = next(model.parameters()).device
+    if device.type == "cuda" and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"], device)
