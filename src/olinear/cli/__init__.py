@@ -1,0 +1,5 @@
+"""The `olinear` command: one thin file a command."""
+
+from olinear.cli.app import main
+
+__all__ = ["main"]

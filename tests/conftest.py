@@ -1,0 +1,39 @@
+"""What all tests share: reproducible random numbers, the optional datasets, and a count of what they miss."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+NEEDS_DATA = "for want of data"
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(0)
+
+
+def _folder(variable: str) -> Path:
+    folder = os.environ.get(variable)
+    if not folder:
+        pytest.skip(f"{NEEDS_DATA}: set {variable}")
+    return Path(folder)
+
+
+@pytest.fixture
+def dataset_folder() -> Path:
+    """The benchmark datasets, found as a user would have them."""
+    return _folder("OLINEAR_DATA")
+
+
+@pytest.fixture
+def paper_folder() -> Path:
+    """The paper's tables and matrices."""
+    return _folder("OLINEAR_PAPER")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    wanting = [report for report in skipped if NEEDS_DATA in str(report.longrepr)]
+    terminalreporter.write_line(f"skipped {NEEDS_DATA}: {len(wanting)}")
