@@ -7,14 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from olinear.forecaster import Forecaster
     from olinear.frames import load_demo
     from olinear.nn import OLinear
 
 __version__ = "0.1.0"
 
-_HOMES = {"OLinear": "olinear.nn", "load_demo": "olinear.frames"}
+_HOMES = {"Forecaster": "olinear.forecaster", "OLinear": "olinear.nn", "load_demo": "olinear.frames"}
 
-__all__ = ["OLinear", "__version__", "load_demo"]
+__all__ = ["Forecaster", "OLinear", "__version__", "load_demo"]
 
 
 def __getattr__(name: str) -> Any:

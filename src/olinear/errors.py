@@ -13,6 +13,14 @@ class ConfigError(OLinearError, ValueError):
     """An argument or setting out of its range."""
 
 
+class OutputError(OLinearError, OSError):
+    """A file or folder that cannot be written."""
+
+
+class NotFittedError(OLinearError, RuntimeError):
+    """A forecaster asked for something that only a fitted one has."""
+
+
 class CheckpointError(OLinearError, RuntimeError):
     """A saved file that is absent, damaged, foreign or made with other settings."""
 

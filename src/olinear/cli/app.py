@@ -1,21 +1,27 @@
-"""The command's entry: options that hold for all, and errors told in one line."""
+"""The command's entry: what holds for all commands, and errors told in one line."""
 
+import logging
 import sys
 from typing import Annotated
 
 import typer
 
 from olinear import __version__
+from olinear.cli.backtest import backtest
 from olinear.cli.demo import demo
+from olinear.cli.fit import fit
+from olinear.cli.inspect import inspect
+from olinear.cli.predict import predict
 from olinear.errors import OLinearError
 
-app = typer.Typer(
-    help="Forecast related time series with OLinear.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command()(demo)
+HELP = """Forecast related time series with OLinear.
+
+From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then olinear predict model --plot f.png
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for command in (fit, predict, backtest, inspect, demo):
+    app.command()(command)
 
 
 def _show_version(wanted: bool) -> None:
@@ -24,19 +30,39 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=HELP)
 def _common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print it.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log every epoch.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
-    """Forecast related time series with OLinear."""
+    if verbose:
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command and give its exit code: 2 for a user's mistake, told in one line; --debug shows where."""
+    try:
+        app(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    except OLinearError as error:
+        if "--debug" in arguments:
+            raise
+        typer.echo(f"olinear: {' '.join(str(error).split())}", err=True)
+        return 2
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        typer.echo(
+            f"olinear: unexpected {type(error).__name__}: {error} (please report it; --debug shows where)", err=True
+        )
+        return 1
+    return 0
 
 
 def main() -> None:
-    """Run the command; a user's mistake gives one line and exit code 2."""
-    try:
-        app()
-    except OLinearError as error:
-        typer.echo(f"olinear: {error}", err=True)
-        sys.exit(2)
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,46 +1,61 @@
-"""`olinear demo`: the main job on the embedded dataset."""
+"""`olinear demo`: the main job, from data to picture, on the embedded dataset."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from olinear.cli.common import print_table, say
 
 LOOKBACK, HORIZON = 96, 24
 
 
 def demo(
-    max_epochs: Annotated[int, typer.Option(min=1, help="Epochs at the most; fewer are quicker and worse.")] = 6,
-    seed: Annotated[int, typer.Option(min=0, help="Of the weights, the shuffle and dropout.")] = 0,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write what it makes.")] = Path("demo-output"),
+    max_epochs: Annotated[int | None, typer.Option(min=1, help="Fewer epochs are quicker and worse.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of weights, shuffle and dropout.")] = 0,
 ) -> None:
-    """Train OLinear on the embedded air-quality data and score it on the last fifth, beside a last-value forecast."""
-    import torch
+    """Fit OLinear to two years of hourly air quality in Beijing, score it on the last fifth, and draw a forecast.
 
-    from olinear.evaluation import evaluate, last_value
-    from olinear.frames import StandardScaler, bridge_gaps, load_demo
-    from olinear.nn import OLinear
-    from olinear.training import TrainingConfig, train
-    from olinear.windows import Split, Windows
+    Writes forecast.csv, forecast.png and the model folder. Data: UCI Beijing PM2.5, Liang et al. 2015, CC BY 4.0.
+    """
+    from olinear.errors import MissingDependencyError, OutputError
+    from olinear.evaluation.plots import plot_forecast, save_figure
+    from olinear.forecaster import Forecaster
+    from olinear.frames import load_demo, write_file
 
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{out} cannot be made: {error.strerror}") from error
     frame = load_demo()
-    raw = bridge_gaps(frame.drop(columns="time"))
-    split = Split.by_ratio(len(raw))
-    values = StandardScaler.fit(raw[: len(split.train)]).transform(raw)
-    training, validation, test = (
-        Windows(values, LOOKBACK, HORIZON, split.starts(span, LOOKBACK, HORIZON))
-        for span in (split.train, split.validation, split.test)
-    )
-    typer.echo(
-        f"Beijing air quality: {len(raw)} hours, {raw.shape[1]} series; {LOOKBACK} hours predict the next {HORIZON}."
-    )
+    known = int(0.8 * len(frame))
+    test = len(frame) - known
+    say(f"Beijing air quality, {len(frame)} hours of {frame.shape[1] - 1} series: fitting the first {known} hours ...")
+    forecaster = Forecaster(HORIZON, LOOKBACK, seed=seed, max_epochs=max_epochs).fit(frame[:known])
+    report = forecaster.report()
+    say(f"best of {report['epochs']} epochs on validation: {report['best_epoch']}; {report['seconds']:.0f} s")
 
-    torch.manual_seed(seed)
-    model = OLinear.for_data(values[: len(split.train)], LOOKBACK, HORIZON, model_dim=128, dropout=0.2)
-    typer.echo(f"Training on {len(training)} windows ...")
-    report = train(model, training, validation, TrainingConfig(max_epochs=max_epochs, seed=seed))
-    typer.echo(f"Best of {report.epochs} epochs on validation: {report.best_epoch}. It took {report.seconds:.0f} s.")
+    scores = forecaster.backtest(frame, windows=test - HORIZON + 1, stride=1, levels=[90])
+    rows = [
+        (name, scores.score(name, metric="standardised_mse"), scores.score(name, metric="standardised_mae"))
+        for name in ("OLinear", "last value", "seasonal naive")
+    ]
+    title = f"The last fifth, {scores.windows} windows of {HORIZON} hours, standardised scale"
+    print_table(("", "MSE", "MAE"), rows, title=title)
+    inside = scores.score(metric="coverage_90")
+    typer.echo(f"90 % intervals hold {inside:.1%} of the values.")
 
-    typer.echo(f"\nOn the last fifth ({len(test)} windows, standardised scale):")
-    typer.echo(f"{'':12}{'MSE':>8}{'MAE':>8}")
-    device = next(model.parameters()).device
-    for name, forecaster in (("OLinear", model), ("last value", last_value(HORIZON))):
-        scores = evaluate(forecaster, test.to(device))
-        typer.echo(f"{name:12}{scores.mse:8.3f}{scores.mae:8.3f}")
+    origin = known + (test - HORIZON) // 2  # a day in the middle of the last fifth, whatever it looks like
+    prediction = forecaster.predict_panel(frame[:origin], levels=[80, 95])
+    write_file(prediction.to_frame(), str(out / "forecast.csv"))
+    forecaster.save(out / "model")
+    made = "forecast.csv and model"
+    try:
+        actual = forecaster.read(frame).rows(slice(origin, origin + HORIZON))
+        figure = plot_forecast(prediction.recent_history(), prediction.forecast, prediction.bounds, actual)
+        save_figure(figure, out / "forecast.png")
+        made = "forecast.csv, forecast.png and model"
+    except MissingDependencyError as error:
+        say(f"note: {error}")
+    say(f"wrote {made} to {out}; next: olinear inspect {out}/model")

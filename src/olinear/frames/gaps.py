@@ -1,17 +1,32 @@
-"""Bridging missing values, so that a window can be read through them."""
+"""Bridging missing values, so that a window can be read through them without a look into the future."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
 def bridge_gaps(values: ArrayLike) -> NDArray[np.float64]:
-    """`[rows, series]` with each gap bridged by a straight line, and the ends held; an empty series becomes 0."""
-    filled = np.array(values, dtype=np.float64)
-    rows = np.arange(len(filled))
-    for series in filled.T:
-        missing = np.isnan(series)
-        if missing.all():
-            series[:] = 0.0
-        elif missing.any():
-            series[missing] = np.interp(rows[missing], rows[~missing], series[~missing])
-    return filled
+    """`[rows, series]` without NaN: the last value is carried forward, rows before the first take the first.
+
+    Carrying forward never uses a later row, so a window that ends inside a gap sees nothing of what comes after
+    it. An empty series becomes 0.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    present = ~np.isnan(array)
+    rows = np.arange(len(array))[:, None]
+    source = np.maximum.accumulate(np.where(present, rows, -1), axis=0)  # the last row with a value, -1 before it
+    source = np.where(source < 0, present.argmax(0), source)
+    return np.nan_to_num(np.take_along_axis(array, source, axis=0), nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def hide_first_targets(values: ArrayLike, horizon: int) -> NDArray[np.float64]:
+    """The values as targets: a series that begins late loses its first `horizon` ones.
+
+    Rows before its beginning are bridged with its first value; a window that sees only those must not be asked
+    for that value.
+    """
+    targets = np.array(values, dtype=np.float64)
+    first = (~np.isnan(targets)).argmax(0)
+    for series, row in enumerate(first):
+        if row > 0:
+            targets[row : row + horizon, series] = np.nan
+    return targets

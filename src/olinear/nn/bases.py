@@ -43,12 +43,14 @@ def pearson(size: int, train: ArrayLike) -> Array:
 def published(size: int, train: ArrayLike) -> Array:
     """The recipe behind the paper's own matrices, kept for comparison.
 
-    Raw values in float32, covariances of the lagged copies, each *column* divided by the diagonal (so not
-    quite symmetric), series with a lag variance under 1e-4 left out, and a float32 `eigh`, which reads the
-    lower triangle. Nearly equal eigenvalues mix with another LAPACK: compare spans, not entries.
+    Raw values in float32, missing ones 0, covariances of the lagged copies, each *column* divided by the
+    diagonal (so not quite symmetric), series with a lag variance under 1e-4 left out, and a float32 `eigh`,
+    which reads the lower triangle. Nearly equal eigenvalues mix with another LAPACK: compare spans, not entries.
     """
-    columns = np.asarray(train, dtype=np.float32)
+    columns = np.nan_to_num(np.asarray(train, dtype=np.float32), nan=0.0)
     columns = columns[:, None] if columns.ndim == 1 else columns
+    if size >= len(columns):
+        raise DataError(f"a basis of size {size} needs at least {size + 1} rows, found {len(columns)}: pass more rows")
     matrices = []
     for series in columns.T:
         covariance = np.atleast_2d(np.cov(sliding_window_view(series, len(series) - size + 1)))

@@ -134,7 +134,11 @@ def series_correlation(values: ArrayLike) -> Array:
     """
     x = _as_columns(values)
     present = ~np.isnan(x)
-    x = np.where(present, x - np.nanmean(np.where(present.any(0), x, 0.0), axis=0), 0.0)
+    if not len(x):
+        raise DataError("values must have at least one row, found none")
+    level = np.nanmean(np.where(present.any(0), x, 0.0), axis=0)
+    x = np.where(present, x - level, 0.0)
+    x[:, abs(x).max(0) <= NEGLIGIBLE * abs(level)] = 0.0  # constant but for rounding
     mask = present.astype(np.float64)
     count = np.maximum(mask.T @ mask, 1.0)
     first = x.T @ mask  # [i, j]: sum of series i over the rows where j is present too
@@ -158,6 +162,8 @@ def orthogonal_basis(matrix: ArrayLike) -> Array:
     symmetric = np.asarray(matrix, dtype=np.float64)
     if symmetric.ndim != 2 or symmetric.shape[0] != symmetric.shape[1]:
         raise DataError(f"matrix must have shape (size, size), found {symmetric.shape}")
+    if not np.isfinite(symmetric).all():
+        raise DataError("matrix must be finite, found missing or infinite entries")
     _, columns = np.linalg.eigh(symmetric)
     return fix_signs(columns.T[::-1])
 
@@ -185,7 +191,7 @@ def row_normalise(weight: Tensor, transform: Transform = "softplus", norm: Norm 
     positive = TRANSFORMS[transform](weight)
     if causal:
         positive = positive.tril()
-    return F.normalize(positive, p=NORMS[norm], dim=-1)
+    return F.normalize(positive, p=NORMS[norm], dim=-1, eps=torch.finfo(weight.dtype).tiny)
 
 
 class Conditional(NamedTuple):
@@ -215,8 +221,10 @@ def gaussian_conditional(mean: Tensor, covariance: Tensor, observed: Tensor, val
             f"observed must be a boolean mask of shape {tuple(mean.shape)}, "
             f"found {observed.dtype} of shape {tuple(observed.shape)}"
         )
-    if values.shape[-1] != int(observed.sum()):
-        raise DataError(f"values must end in {int(observed.sum())} observed entries, found {values.shape[-1]}")
+    if covariance.shape != (len(mean), len(mean)):
+        raise DataError(f"covariance must have shape {(len(mean), len(mean))}, found {tuple(covariance.shape)}")
+    if values.ndim < 1 or values.shape[-1] != int(observed.sum()):
+        raise DataError(f"values must end in {int(observed.sum())} observed entries, found shape {tuple(values.shape)}")
     cross = covariance[observed][:, ~observed]  # x y
     factor, failed = torch.linalg.cholesky_ex(covariance[observed][:, observed])
     if failed:

@@ -45,7 +45,7 @@ class NormLin(nn.Module):
         start = torch.eye(size) + torch.randn(size, size) if fixed is None else torch.as_tensor(fixed)
         if start.shape != (size, size):
             raise DataError(f"fixed must have shape ({size}, {size}), found {tuple(start.shape)}")
-        matrix = row_normalise(start.to(torch.get_default_dtype()), transform, norm, causal)
+        matrix = row_normalise(start.to(torch.get_default_dtype()), transform, norm, causal).contiguous()
         self.register_parameter("weight", nn.Parameter(start) if fixed is None else None)
         self.register_buffer("fixed", None if fixed is None else matrix)
 

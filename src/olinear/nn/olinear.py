@@ -1,7 +1,9 @@
 """OLinear: the walk of the paper's Figure 1."""
 
+from copy import deepcopy
 from typing import Any, Literal, Self
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import ArrayLike
@@ -106,11 +108,11 @@ class OLinear(nn.Module):
     @classmethod
     def for_data(cls, train: ArrayLike, lookback: int, horizon: int, *, basis: str = "pearson", **options: Any) -> Self:
         """A model for training rows `[rows, series]`, both of its bases computed from them."""
-        rows = torch.as_tensor(train)
-        if rows.ndim != 2:
-            raise DataError(f"train must have shape (rows, series), found {tuple(rows.shape)}")
+        shape = np.shape(train)
+        if len(shape) != 2:
+            raise DataError(f"train must have shape (rows, series), found {shape}")
         return cls(
-            rows.shape[1],
+            shape[1],
             lookback,
             horizon,
             input_transform=OrthoTrans.fit(train, lookback, basis),
@@ -160,7 +162,7 @@ def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:
         return OrthoTrans(torch.eye(size))
     if transform.size != size:
         raise DataError(f"{name} must have size {size}, found {transform.size}")
-    return transform
+    return deepcopy(transform)  # a matrix of its own, also where one transform serves both sides
 
 
 def _check_positive(**numbers: int) -> None:

@@ -26,10 +26,11 @@ class OrthoTrans(nn.Module):
 
     def __init__(self, basis: ArrayLike | Tensor):
         super().__init__()
-        matrix = torch.as_tensor(basis).to(torch.get_default_dtype()).clone()
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        matrix = torch.as_tensor(basis).to(torch.get_default_dtype()).clone(memory_format=torch.contiguous_format)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
             raise DataError(f"basis must have shape (size, size), found {tuple(matrix.shape)}")
-        if (matrix @ matrix.mT - torch.eye(len(matrix))).abs().max() > 1e-3:
+        error = matrix @ matrix.mT - torch.eye(len(matrix), device=matrix.device)
+        if not error.abs().max() <= 1e-3:  # so that NaN is refused too
             raise DataError("basis must be orthogonal, with Q Qᵀ = I: the rows given are not orthonormal")
         self.register_buffer("basis", matrix)
 

@@ -20,7 +20,9 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[s
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     header = {"format": FORMAT, "record": json.dumps(record)}
-    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, temporary, metadata=header)
+    save_file(
+        {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}, temporary, metadata=header
+    )
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     temporary.replace(path)
@@ -35,7 +37,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
                 raise CheckpointError(f"{path} is not a checkpoint of this version: start again without resume=True")
             names = file.keys()
             return {name: file.get_tensor(name) for name in names}, json.loads(header["record"])
-    except (SafetensorError, OSError, json.JSONDecodeError) as error:
+    except (SafetensorError, OSError, json.JSONDecodeError, KeyError) as error:
         raise CheckpointError(
             f"{path} cannot be read as a checkpoint ({error}): start again without resume=True"
         ) from error

@@ -13,7 +13,7 @@ def pick_device(name: str = "auto") -> torch.device:
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, ImportError) as error:
         raise ConfigError(f"device {name!r} is not available here: use device='auto' or 'cpu'") from error
     return device

@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import TrainingDiverged
+from olinear.errors import DataError, TrainingDiverged
 from olinear.training.config import TrainingConfig
 from olinear.training.devices import pick_device
-from olinear.training.losses import LOSSES, Loss
+from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
 from olinear.training.state import RunState
@@ -27,7 +27,7 @@ class TrainingReport:
     """What a run did: `history` has one record an epoch (losses, learning rate, seconds)."""
 
     best_epoch: int
-    best_loss: float
+    best_loss: float | None  # None without validation
     best_averaged: bool
     epochs: int
     seconds: float
@@ -78,8 +78,10 @@ def train(
     if run.best:
         model.load_state_dict(run.best)
     model.eval()
-    p = run.position
-    return TrainingReport(p.best_epoch, p.best_loss, p.best_averaged, len(p.history), p.seconds, p.history)
+    at = run.position
+    best_loss = at.best_loss if validation is not None else None
+    best_epoch = at.best_epoch if validation is not None else len(at.history)
+    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history)
 
 
 def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: TrainingProgress) -> None:
@@ -93,7 +95,9 @@ def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: Train
     model.train()
     for x, y in training.batches(config.batch_size, order[position.step * config.batch_size :]):
         loss = _step(run, x, y)
-        position.loss_sum += loss * len(x)
+        count = count_present(y)
+        position.loss_sum += loss * count
+        position.loss_count += count
         position.step += 1
         position.total_steps += 1
         run.update_average()
@@ -111,7 +115,7 @@ def _step(run: RunState, x: Tensor, y: Tensor) -> float:
         loss = LOSSES[config.loss](run.model(x), y)
     value = float(loss.detach())
     if not math.isfinite(value):
-        raise _diverged(run, value, bool(x.isfinite().all() and y.isfinite().all()))
+        raise _diverged(run, value, finite_data=bool(x.isfinite().all()) and not y.isinf().any())
     run.optimizer.zero_grad()
     loss.backward()
     if config.clip_norm is not None:
@@ -127,7 +131,7 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
     record = {
         "epoch": float(position.epoch),
         "learning_rate": run.optimizer.param_groups[0]["lr"],
-        "training_loss": position.loss_sum / len(training),
+        "training_loss": position.loss_sum / max(position.loss_count, 1),
     }
     if validation is not None:
         record["validation_loss"] = _validate(run, validation, averaged=False)
@@ -135,7 +139,8 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
             with run.averaged_weights():
                 record["averaged_validation_loss"] = _validate(run, validation, averaged=True)
         if not position.best_epoch:
-            raise _diverged(run, record["validation_loss"], finite_data=True)
+            finite = bool(validation.values.isfinite().all()) and not validation.targets.isinf().any()
+            raise _diverged(run, record["validation_loss"], finite)
     position.seconds += time.monotonic() - started
     record["seconds"] = position.seconds
     position.history.append(record)
@@ -144,7 +149,8 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
     bar.show(position.epoch, math.ceil(len(training) / config.batch_size), note)
     stale = position.epoch - position.best_epoch if validation is not None else 0
     position.finished = position.epoch >= config.max_epochs or stale >= config.patience
-    position.epoch, position.step, position.loss_sum = position.epoch + 1, 0, 0.0
+    position.epoch, position.step = position.epoch + 1, 0
+    position.loss_sum, position.loss_count = 0.0, 0
 
 
 def _validate(run: RunState, validation: Windows, averaged: bool) -> float:
@@ -159,13 +165,19 @@ def _validate(run: RunState, validation: Windows, averaged: bool) -> float:
 def mean_loss(model: nn.Module, windows: Windows, loss: Loss, batch_size: int) -> float:
     """The loss over every window, in evaluation mode."""
     model.eval()
-    total = sum(float(loss(model(x), y)) * len(x) for x, y in windows.batches(batch_size))
-    return total / len(windows)
+    total, count = 0.0, 0
+    for x, y in windows.batches(batch_size):
+        present = count_present(y)
+        total += float(loss(model(x), y)) * present
+        count += present
+    if not count:
+        raise DataError("every target of the validation windows is missing: validate on other rows")
+    return total / count
 
 
 def _shuffled(count: int, seed: int, epoch: int) -> Tensor:
     """This epoch's order; it depends on seed and epoch alone, so a place in it is one number."""
-    return torch.randperm(count, generator=torch.Generator().manual_seed(1_000_003 * seed + epoch))
+    return torch.randperm(count, generator=torch.Generator().manual_seed((1_000_003 * seed + epoch) % 2**63))
 
 
 def _checksum(*parts: Windows | None) -> int:
@@ -173,7 +185,8 @@ def _checksum(*parts: Windows | None) -> int:
     total = 0
     for windows in parts:
         if windows is not None:
-            total = zlib.crc32(windows.values.cpu().numpy().tobytes(), total)
+            for part in (windows.values, windows.targets):
+                total = zlib.crc32(part.cpu().numpy().tobytes(), total)
             total = zlib.crc32(repr((windows.starts, windows.lookback, windows.horizon)).encode(), total)
     return total
 
@@ -182,11 +195,11 @@ def _diverged(run: RunState, value: float, finite_data: bool) -> TrainingDiverge
     position = run.position
     seen = [record["training_loss"] for record in position.history]
     if position.step:
-        seen.append(position.loss_sum / (position.step * run.config.batch_size))
+        seen.append(position.loss_sum / max(position.loss_count, 1))
     remedy = (
         "lower learning_rate, or set clip_norm=1.0"
         if finite_data
-        else "the batch itself has missing or infinite values: fill or drop them first"
+        else "the data has missing or infinite values: mend or bridge them first"
     )
     return TrainingDiverged(
         f"the loss became {value} in epoch {position.epoch}, step {position.step + 1} "

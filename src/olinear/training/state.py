@@ -26,7 +26,8 @@ class Position:
     epoch: int = 1  # under way, from 1
     step: int = 0  # steps of it done; with the seed, the position in the shuffle
     total_steps: int = 0
-    loss_sum: float = 0.0  # over this epoch's windows so far
+    loss_sum: float = 0.0  # over this epoch's values so far
+    loss_count: int = 0
     best_epoch: int = 0
     best_loss: float = float("inf")
     best_averaged: bool = False
@@ -71,8 +72,10 @@ class RunState:
         """The model with its averaged weights, for a moment."""
         present = copy_weights(self.model)
         self.model.load_state_dict(self.average)
-        yield
-        self.model.load_state_dict(present)
+        try:
+            yield
+        finally:
+            self.model.load_state_dict(present)
 
     def save(self, path: Path) -> None:
         """Write all of it to one file, atomically."""
@@ -111,7 +114,7 @@ class RunState:
 
     def _check_same_run(self, path: Path, record: dict[str, Any]) -> None:
         here = self.config.model_dump(exclude=FREE_ON_RESUME) | self.data
-        there = record["config"] | record["data"]
+        there = record.get("config", {}) | record.get("data", {})
         for name, value in here.items():
             if there.get(name) != value:
                 raise CheckpointError(

@@ -38,10 +38,11 @@ class Split:
 
     def starts(self, span: range, lookback: int, horizon: int) -> range:
         """The first rows of all windows whose targets lie in `span`."""
-        first = max(span.start - lookback, 0) if self.borrow else span.start
+        borrows = self.borrow and span != self.train
+        first = max(span.start - lookback, 0) if borrows else span.start
         last = span.stop - lookback - horizon
         if last < first:
-            needed = horizon if self.borrow and span.start >= lookback else lookback + horizon
+            needed = horizon if borrows and span.start >= lookback else lookback + horizon
             raise DataError(
                 f"rows {span.start} to {span.stop - 1} hold no window: lookback {lookback} and horizon {horizon} need "
                 f"{needed} rows, found {len(span)}: pass more rows, or a shorter lookback or horizon"

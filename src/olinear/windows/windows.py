@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Self
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -17,24 +18,33 @@ class Windows:
         values: `[rows, series]`, kept as one contiguous float tensor and shared, not copied, where it is one.
         lookback, horizon: t and h.
         starts: first rows of the windows; all there are, by default.
+        targets: what the horizon is cut from, `values` by default; NaN where a value is missing and must not count.
     """
 
-    def __init__(self, values: ArrayLike | Tensor, lookback: int, horizon: int, starts: range | None = None):
-        tensor = torch.as_tensor(values)
-        if not tensor.is_floating_point():
-            tensor = tensor.to(torch.get_default_dtype())
-        if tensor.ndim != 2:
-            raise DataError(f"values must have shape (rows, series), found {tuple(tensor.shape)}")
+    def __init__(
+        self,
+        values: ArrayLike | Tensor,
+        lookback: int,
+        horizon: int,
+        starts: range | None = None,
+        targets: ArrayLike | Tensor | None = None,
+    ):
+        tensor = _as_rows("values", values)
         if min(lookback, horizon) < 1:
             raise DataError(f"lookback and horizon must be at least 1, found {lookback} and {horizon}")
         rows = len(tensor)
         starts = range(rows - lookback - horizon + 1) if starts is None else starts
-        if not starts or starts[0] < 0 or starts[-1] + lookback + horizon > rows:
+        if not starts or min(starts) < 0 or max(starts) + lookback + horizon > rows:
             raise DataError(
                 f"lookback {lookback} and horizon {horizon} need {lookback + horizon} rows, found {rows}: pass more "
                 "rows, or a shorter lookback or horizon"
             )
-        self.values = tensor.contiguous()
+        self.values = tensor
+        self.targets = tensor if targets is None else _as_rows("targets", targets)
+        if self.targets.shape != tensor.shape:
+            raise DataError(
+                f"targets must have the shape of values, {tuple(tensor.shape)}, found {tuple(self.targets.shape)}"
+            )
         self.lookback, self.horizon, self.starts = lookback, horizon, starts
         self._offsets = torch.arange(lookback + horizon, device=tensor.device)
 
@@ -47,17 +57,34 @@ class Windows:
 
     def to(self, device: torch.device) -> Self:
         """The same windows of the same rows on another device."""
-        return type(self)(self.values.to(device), self.lookback, self.horizon, self.starts)
+        targets = None if self.targets is self.values else self.targets.to(device)
+        return type(self)(self.values.to(device), self.lookback, self.horizon, self.starts, targets)
 
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Windows number `index [b]` as `(b t n, b h n)`."""
         first = self.starts.start + index.to(self.values.device) * self.starts.step
-        rows = (first[:, None] + self._offsets).flatten()
-        both = self.values.index_select(0, rows).view(len(index), -1, self.n_series)  # b t+h n
-        return both[:, : self.lookback], both[:, self.lookback :]
+        rows = first[:, None] + self._offsets  # b t+h
+        if self.targets is self.values:
+            both = _cut(self.values, rows)  # b t+h n
+            return both[:, : self.lookback], both[:, self.lookback :]
+        return _cut(self.values, rows[:, : self.lookback]), _cut(self.targets, rows[:, self.lookback :])
 
     def batches(self, size: int, order: Tensor | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Every window once, `size` at a time, in `order` or in time; the last batch may be smaller."""
         order = torch.arange(len(self)) if order is None else order
-        for index in order.split(size):
-            yield self.batch(index)
+        for first in range(0, len(order), size):
+            yield self.batch(order[first : first + size])
+
+
+def _as_rows(name: str, values: ArrayLike | Tensor) -> Tensor:
+    if not isinstance(values, Tensor):
+        values = np.require(values, requirements="W")  # torch warns of arrays it may not write to
+    tensor = torch.as_tensor(values)
+    if tensor.ndim != 2:
+        raise DataError(f"{name} must have shape (rows, series), found {tuple(tensor.shape)}")
+    return tensor.contiguous() if tensor.is_floating_point() else tensor.to(torch.get_default_dtype())
+
+
+def _cut(values: Tensor, rows: Tensor) -> Tensor:
+    """Rows `[b, k]` of `values` as `b k n`, in one gather."""
+    return values.index_select(0, rows.flatten()).view(*rows.shape, values.shape[1])

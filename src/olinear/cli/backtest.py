@@ -1,0 +1,51 @@
+"""`olinear backtest`: how good the forecasts would have been."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from olinear.cli.common import Json, parse_levels, print_json, print_table, say
+
+
+def backtest(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder made by olinear fit.")],
+    data: Annotated[str, typer.Argument(metavar="FILE", help="Rows to test on, best such as the model has not seen.")],
+    windows: Annotated[int, typer.Option(help="Number of past origins to forecast from.")] = 20,
+    stride: Annotated[int | None, typer.Option(help="Steps between origins; the horizon, if left out.")] = None,
+    levels: Annotated[str, typer.Option(help="Per cent of intervals whose coverage is wanted.")] = "80,95",
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write all forecasts beside what came.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Forecast from past origins and compare with what came, and with two naive forecasts.
+
+    Errors are in original units and on the standardised scale (each series divided by its deviation in training), on
+    which series can be compared. Coverage is the share of values inside the interval.
+
+    Example: olinear backtest model data.csv --windows 20
+    """
+    from olinear.forecaster import Forecaster
+    from olinear.frames import check_writable, read_file, write_file
+
+    wanted = parse_levels(levels)
+    if out is not None:
+        check_writable(out)
+    forecaster = Forecaster.load(model)
+    frame = read_file(data)
+    wanted = wanted if forecaster.has_intervals else []
+    result = forecaster.backtest(frame, windows=windows, stride=stride, levels=wanted)
+    if result.in_sample:
+        say(f"note: {result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
+    if out is not None:
+        write_file(result.forecasts, out)
+        say(f"{result.windows} windows written to {out}")
+    if as_json:
+        print_json(
+            {"windows": result.windows, "in_sample": result.in_sample, "metrics": result.metrics.to_dict("records")}
+        )
+        return
+    print_table(
+        [name.replace("standardised", "std").replace("_", " ") for name in result.metrics.columns],
+        result.metrics.to_numpy().tolist(),
+        title=f"{result.windows} windows",
+    )

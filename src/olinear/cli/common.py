@@ -1,0 +1,80 @@
+"""What the commands share: options, output for people and for machines."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from olinear.errors import ConfigError
+
+Time = Annotated[str | None, typer.Option(help="Name of the time column.", rich_help_panel="Columns")]
+Id = Annotated[
+    str | None, typer.Option("--id", help="Long tables: name of the series column.", rich_help_panel="Columns")
+]
+Value = Annotated[str | None, typer.Option(help="Long tables: name of the value column.", rich_help_panel="Columns")]
+Freq = Annotated[
+    str | None,
+    typer.Option(help="Step of the rows, such as h, D, B, MS; 'rows' if rows are steps whatever the clock says."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
+
+
+def say(text: str = "") -> None:
+    """Tell a person; standard output stays for data."""
+    typer.echo(text, err=True)
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        say(f"note: {note}")
+
+
+def print_json(data: Any) -> None:
+    """Strict JSON: what is not a number is null."""
+    typer.echo(json.dumps(_plain(data), indent=2, default=str))
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
+    """A table for a terminal: text to the left, numbers to the right with four digits."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for index, column in enumerate(columns):
+        numeric = all(isinstance(row[index], int | float) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    width = None if Console().is_terminal else 200
+    Console(width=width).print(table)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def parse_levels(text: str) -> list[float]:
+    """`80,95` as numbers."""
+    try:
+        levels = [float(part) for part in text.replace(" ", "").split(",") if part]
+    except ValueError as error:
+        raise ConfigError(f"levels must be numbers such as 80,95, found {text!r}") from error
+    for level in levels:
+        if not 1 <= level <= 99:
+            raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
+    return levels

@@ -1,0 +1,62 @@
+"""`olinear predict`: a forecast from a model folder."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from olinear.cli.common import Json, Plot, parse_levels, print_json, say, say_notes
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder made by olinear fit.")],
+    data: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="New rows to forecast from; - for a pipe.")
+    ] = None,
+    out: Annotated[str, typer.Option(metavar="FILE", help="Where to write: CSV or Parquet; - prints CSV.")] = "-",
+    levels: Annotated[str, typer.Option(help="Per cent of the intervals; empty for none.")] = "80,95",
+    horizon: Annotated[int | None, typer.Option(help="Fewer steps than trained, or with --recursive more.")] = None,
+    recursive: Annotated[bool, typer.Option("--recursive", help="Let forecasts feed on forecasts.")] = False,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Forecast what follows, in original units, with real dates and intervals.
+
+    Without a file it goes on from the last rows the model was fitted on. With one, from the file's last rows: the same
+    series, at least as many rows as the model looks back on. No refit is needed.
+
+    Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
+    """
+    from olinear.forecaster import Forecaster
+    from olinear.frames import check_writable, read_file, write_file
+
+    wanted = parse_levels(levels)
+    for target in (out, plot):
+        if target is not None:
+            check_writable(target)
+    forecaster = Forecaster.load(model)
+    if wanted and not forecaster.has_intervals:
+        say("note: this model has no intervals: it was fitted on too few rows to hold some back for them")
+        wanted = []
+    if wanted and recursive:
+        say("note: no intervals beyond the trained horizon")
+        wanted = []
+    prediction = forecaster.predict_panel(
+        None if data is None else read_file(data), levels=wanted, horizon=horizon, recursive=recursive
+    )
+    if data is not None:
+        say_notes(prediction.history.notes)
+    frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
+    if plot is not None:
+        from olinear.evaluation.plots import plot_forecast, save_figure
+
+        save_figure(plot_forecast(prediction.recent_history(), prediction.forecast, prediction.bounds), plot)
+        say(f"drawn to {plot}")
+    if as_json:
+        print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))
+        if out == "-":
+            return
+    write_file(frame, out)
+    if out != "-":
+        say(f"{len(prediction.forecast)} steps of {len(prediction.forecast.series)} series written to {out}")

@@ -1,0 +1,170 @@
+"""From a panel to a fitted model: split, scale, train, calibrate."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from olinear.errors import DataError
+from olinear.forecaster.intervals import Intervals, lookback_scale
+from olinear.forecaster.settings import Settings
+from olinear.frames import Panel, StandardScaler, bridge_gaps
+from olinear.frames.gaps import hide_first_targets
+from olinear.nn import OLinear
+from olinear.nn.functional import lag_correlation
+from olinear.training import TrainingReport, train
+from olinear.windows import Split, Windows
+
+Values = NDArray[np.float64]
+
+
+@dataclass
+class Fitted:
+    """A trained model with everything that turns raw rows into forecasts in original units."""
+
+    settings: Settings
+    panel: Panel  # its last `lookback` rows, or none: series, frequency and style, and the context of `predict`
+    active: NDArray[np.bool_]  # the series that vary; a constant one is forecast as its last value
+    scaler: StandardScaler
+    model: OLinear | None  # None if no series varies
+    intervals: Intervals | None
+    record: dict[str, Any] = field(default_factory=dict)  # training span, scores, versions
+
+    def forecast(self, lookbacks: Values) -> tuple[Values, Values]:
+        """`b t n` in original units -> the forecast `b h n` and each lookback's deviation `b n`, both in them."""
+        constant = np.repeat(lookbacks[:, -1:], self.settings.horizon, axis=1)
+        scale = np.zeros(lookbacks.shape[::2])
+        if self.model is None:
+            return constant, scale
+        device = next(self.model.parameters()).device
+        x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device)
+        with torch.inference_mode():
+            self.model.eval()
+            y = self.model(x).cpu().numpy()
+            scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
+        constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
+        return constant, scale
+
+    def half_widths(self, level: float, scale: Values) -> Values:
+        """Half of each interval `h n` at a level, for lookback deviations `scale [n]`; 0 for a constant series."""
+        if self.intervals is None and self.model is not None:
+            raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
+        half = np.zeros((self.settings.horizon, len(scale)))
+        if self.intervals is not None:
+            half[:, self.active] = self.intervals.half_widths(level, scale[self.active])
+        return half
+
+    @property
+    def last_time(self) -> pd.Timestamp | int:
+        """The last time of the rows it was fitted on."""
+        return int(self.record["last"]) if self.panel.frequency.kind == "integer" else pd.Timestamp(self.record["last"])
+
+
+def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume: bool, progress: bool) -> Fitted:
+    """Train on the older rows, validate and calibrate on the newest; with `refit`, train once more on all."""
+    if settings.missing == "error" and panel.missing:
+        row, column = np.argwhere(np.isnan(panel.values))[0]
+        raise DataError(
+            f"column {panel.series[column]!r} has no value at {panel.times[row]} ({panel.missing} are missing in all): "
+            "fill them in, or pass missing='bridge'"
+        )
+    if panel.missing:
+        share = panel.missing / panel.values.size
+        panel.notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
+    split = _split(len(panel), settings, panel.notes)
+    scaler = StandardScaler.fit(panel.values[: len(split.train)])
+    active = np.nanmax(panel.values, axis=0) > np.nanmin(panel.values, axis=0)
+    context = replace(
+        panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
+    )
+    fitted = Fitted(settings, context, active, scaler, None, None)
+    constant = [name for name, varies in zip(panel.series, active, strict=True) if not varies]
+    if constant:
+        panel.notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")
+    fitted.record = {
+        "first": str(panel.times[0]),
+        "last": str(panel.times[-1]),
+        "rows": len(panel),
+        "missing": panel.missing,
+    }
+    if active.any():
+        _train(fitted, panel, split, checkpoint, resume, progress)
+    return fitted
+
+
+def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, resume: bool, progress: bool) -> None:
+    settings, active = fitted.settings, fitted.active
+    inputs = fitted.scaler.transform(bridge_gaps(panel.values))[:, active]
+    targets = fitted.scaler.transform(hide_first_targets(panel.values, settings.horizon))[:, active]
+
+    def windows(span: range) -> Windows:
+        starts = split.starts(span, settings.lookback, settings.horizon)
+        return Windows(inputs, settings.lookback, settings.horizon, starts, targets)
+
+    training, validation = windows(split.train), windows(split.validation) if split.validation else None
+    fitted.model = _new_model(inputs[: len(split.train)], settings, panel.notes)
+    options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume, "progress": progress}
+    report = train(fitted.model, training, validation, settings.training, **options)
+    fitted.record |= _score(report)
+    fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
+    if validation is not None:
+        fitted.intervals = Intervals.calibrate(fitted.model, validation.to(next(fitted.model.parameters()).device))
+    if settings.refit and validation is not None:
+        again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
+        fitted.model = _new_model(inputs, settings, panel.notes)
+        if checkpoint is not None:
+            options["checkpoint"] = checkpoint.with_name(f"{checkpoint.name}.refit")
+        train(fitted.model, windows(range(len(panel))), None, again, **options)
+
+
+def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
+    """The newest share of the rows validates, if enough rows remain to train on."""
+    least = settings.lookback + settings.horizon
+    n_validation = max(int(settings.validation * rows), settings.horizon)
+    n_validation = min(n_validation, rows - least)
+    if n_validation < settings.horizon:
+        notes.append(f"{rows} rows are too few to validate: trained without early stopping, and without intervals")
+        n_validation = 0
+    return Split.by_counts(rows - n_validation, n_validation, 0)
+
+
+def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> OLinear:
+    options: dict[str, Any] = {
+        "model_dim": settings.model_dim,
+        "embed_dim": settings.embed_dim,
+        "blocks": settings.blocks,
+        "dropout": settings.dropout,
+    }
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.training.seed)
+        try:
+            return OLinear.for_data(train_rows, settings.lookback, settings.horizon, basis=settings.basis, **options)
+        except DataError as error:
+            notes.append(f"the {settings.basis} basis cannot be computed ({error}); the fourier basis was used")
+            torch.manual_seed(settings.training.seed)
+            return OLinear.for_data(train_rows, settings.lookback, settings.horizon, basis="fourier", **options)
+
+
+def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:
+    """The variance of each feature of the input basis over the training windows."""
+    try:
+        correlation = lag_correlation(train_rows, model.lookback)
+    except DataError:
+        return []
+    basis = model.input_transform.basis.cpu().double().numpy()
+    return [
+        round(float(variance), 6) for variance in np.einsum("ft,ts,fs->f", basis, correlation, basis, optimize=True)
+    ]
+
+
+def _score(report: TrainingReport) -> dict[str, Any]:
+    return {
+        "validation_loss": report.best_loss,
+        "best_epoch": report.best_epoch,
+        "epochs": report.epochs,
+        "seconds": round(report.seconds, 1),
+    }

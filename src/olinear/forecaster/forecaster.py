@@ -1,0 +1,262 @@
+"""Forecaster: a frame in, a frame out."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from olinear.errors import ConfigError, DataError, NotFittedError
+from olinear.forecaster.backtesting import Backtest, run_backtest
+from olinear.forecaster.fitting import Fitted, Values, fit_panel
+from olinear.forecaster.settings import choose_settings
+from olinear.forecaster.storage import load_fitted, save_fitted
+from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A forecast with what it was made from; `bounds` maps a level to its lower and upper values `[steps, series]`."""
+
+    history: Panel
+    forecast: Panel
+    bounds: dict[float, tuple[Values, Values]]
+
+    def to_frame(self, style: FrameStyle | None = None) -> Any:
+        """The forecast as a frame of the user's kind, or of another style."""
+        columns = {"": self.forecast.values}
+        for level, (low, high) in self.bounds.items():
+            columns |= {f"-lo-{level:g}": low, f"-hi-{level:g}": high}
+        return build_frame(replace(self.forecast, style=style or self.forecast.style), columns)
+
+    def recent_history(self) -> Panel:
+        """As much of the history as makes a good picture: three horizons, at least 48 steps."""
+        return self.history.rows(slice(-max(3 * len(self.forecast), 48), None))
+
+
+class Forecaster:
+    """Fits OLinear to a frame of related series and forecasts all of them together.
+
+    What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
+    and calibrate the intervals, and the model that was so judged is the one you get. `refit=True` then trains a second
+    model on all rows for the chosen number of epochs.
+
+    Args:
+        horizon: steps to forecast.
+        lookback: steps to look back on; from the season and the number of rows, if left out.
+        freq: a pandas frequency (`"h"`, `"MS"`, …), found if left out; `"rows"`: a row is a step, whatever the clock.
+        time, id, value: column names, where they are not the usual ones.
+        missing: `"bridge"` carries the last value over a gap as input and leaves gaps out of loss and scores; `"error"`
+            refuses gaps.
+        validation: share of the rows, the newest, that validates.
+        refit: see above.
+        seed: of weights, shuffle and dropout; two fits with one seed are equal.
+        basis, model_dim, blocks, dropout: of the model.
+        batch_size, learning_rate, schedule, max_epochs, patience, loss: of the training.
+        device: `"auto"`, `"cpu"`, `"cuda"`, …
+        progress: draw a live line while training, on a terminal.
+    """
+
+    def __init__(
+        self,
+        horizon: int,
+        lookback: int | None = None,
+        *,
+        freq: str | None = None,
+        time: str | None = None,
+        id: str | None = None,
+        value: str | None = None,
+        missing: Literal["bridge", "error"] = "bridge",
+        validation: float = 0.2,
+        refit: bool = False,
+        seed: int = 0,
+        basis: str = "pearson",
+        model_dim: int | None = None,
+        blocks: int | None = None,
+        dropout: float | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        schedule: str | None = None,
+        max_epochs: int | None = None,
+        patience: int | None = None,
+        loss: str | None = None,
+        device: str = "auto",
+        progress: bool = True,
+    ):
+        _check_range(horizon=horizon, lookback=lookback, model_dim=model_dim, batch_size=batch_size)
+        _check_range(max_epochs=max_epochs, patience=patience)
+        self.horizon, self.lookback = horizon, lookback
+        self.seed, self.device, self.progress = seed, device, progress
+        self._columns = {"time": time, "id": id, "value": value}
+        self._freq = freq
+        self._model = {"model_dim": model_dim, "blocks": blocks, "dropout": dropout}
+        self._training = {
+            "batch_size": batch_size,
+            "learning_rate": learning_rate,
+            "schedule": schedule,
+            "max_epochs": max_epochs,
+            "patience": patience,
+            "loss": loss,
+        }
+        self._other = {"basis": basis, "validation": validation, "refit": refit, "missing": missing}
+        self._fitted: Fitted | None = None
+
+    def fit(self, data: Any, *, checkpoint: str | Path | None = None, resume: bool = False) -> Self:
+        """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was."""
+        panel = read_panel(data, freq=self._freq, **self._columns)
+        settings = choose_settings(
+            self.horizon,
+            self.lookback,
+            len(panel),
+            len(panel.series),
+            panel.frequency,
+            self.seed,
+            self.device,
+            self._model,
+            self._training,
+            self._other,
+        )
+        path = None if checkpoint is None else Path(checkpoint)
+        self._fitted = fit_panel(panel, settings, path, resume, self.progress)
+        self.lookback = settings.lookback
+        return self
+
+    def predict(
+        self,
+        data: Any = None,
+        *,
+        levels: list[float] | tuple[float, ...] = (),
+        horizon: int | None = None,
+        recursive: bool = False,
+    ) -> Any:
+        """Forecast what follows the rows it was fitted on, or those of `data`, which need no refit.
+
+        Args:
+            data: new rows of the same series, at least `lookback` of them.
+            levels: per cent of the intervals, such as `[80, 95]`: columns `…-lo-80` and `…-hi-80`.
+            horizon: fewer steps than trained, or more, with `recursive=True`: then forecasts feed on forecasts.
+            recursive: allow a horizon longer than the trained one (without intervals, which are not calibrated there).
+        """
+        return self.predict_panel(data, levels=levels, horizon=horizon, recursive=recursive).to_frame()
+
+    def predict_panel(
+        self,
+        data: Any = None,
+        *,
+        levels: list[float] | tuple[float, ...] = (),
+        horizon: int | None = None,
+        recursive: bool = False,
+    ) -> Prediction:
+        """`predict` before it becomes a frame: history, forecast and bounds as arrays, to draw or to compute with."""
+        fitted = self.fitted
+        steps = self._steps(horizon, recursive, bool(levels))
+        history = fitted.panel if data is None else self._read_context(data)
+        if not len(history):
+            raise DataError("this model was saved without context: pass the last rows, predict(data)")
+        mean, scale = self._forecast(bridge_gaps(history.values)[-fitted.settings.lookback :], steps)
+        times = history.frequency.after(history.times[-1], steps)
+        bounds = {}
+        for level in levels:
+            half = fitted.half_widths(level, scale)[:steps]
+            bounds[level] = (mean - half, mean + half)
+        return Prediction(history, replace(history, values=mean, times=times), bounds)
+
+    def backtest(
+        self, data: Any, *, windows: int = 20, stride: int | None = None, levels: list[float] | tuple[float, ...] = ()
+    ) -> Backtest:
+        """Forecast from past origins of `data` and compare: forecasts, metrics, naive forecasts beside them.
+
+        The origins are the last `windows` that leave a whole horizon, a horizon apart (or closer where rows are few);
+        `in_sample` of the result counts those the model was trained on.
+        """
+        return run_backtest(self.fitted, self.read(data), windows, stride, list(levels))
+
+    def save(self, folder: str | Path, *, context: bool = True) -> None:
+        """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""
+        save_fitted(self.fitted, Path(folder), context=context)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a model folder; it runs nothing from it."""
+        fitted = load_fitted(Path(folder))
+        loaded = cls(fitted.settings.horizon, fitted.settings.lookback, seed=fitted.settings.training.seed)
+        loaded._fitted = fitted
+        return loaded
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether `levels` can be asked for; not if too few rows were there to hold some back."""
+        return self.fitted.intervals is not None or self.fitted.model is None
+
+    @property
+    def fitted(self) -> Fitted:
+        """The trained model and what belongs to it."""
+        if self._fitted is None:
+            raise NotFittedError("this forecaster is not fitted: call fit(data) or Forecaster.load(folder) first")
+        return self._fitted
+
+    def report(self) -> dict[str, Any]:
+        """What was chosen, found and noticed: settings, series, frequency, training, notes."""
+        fitted = self.fitted
+        settings = fitted.settings.model_dump(exclude={"training"}) | fitted.settings.training.model_dump()
+        return {
+            "series": len(fitted.panel.series),
+            "frequency": str(fitted.panel.frequency),
+            **settings,
+            "parameters": sum(p.numel() for p in fitted.model.parameters()) if fitted.model else 0,
+            **fitted.record,
+            "notes": list(fitted.panel.notes),
+        }
+
+    def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
+        trained = self.fitted.settings.horizon
+        steps = trained if horizon is None else horizon
+        _check_range(horizon=steps)
+        if steps > trained and not recursive:
+            raise ConfigError(
+                f"the model was trained for {trained} steps, asked for {steps}: pass recursive=True to feed forecasts "
+                f"back in, or fit with horizon={steps}"
+            )
+        if steps > trained and with_levels:
+            raise ConfigError(
+                f"intervals are calibrated for {trained} steps, asked for {steps}: fit with horizon={steps}"
+            )
+        return steps
+
+    def _forecast(self, lookback: Values, steps: int) -> tuple[Values, Values]:
+        """`steps` ahead, feeding forecasts back in where that is more than one horizon; and the lookback's scale."""
+        mean, scale = self.fitted.forecast(lookback[None])
+        parts, known = [mean[0]], lookback
+        while sum(map(len, parts)) < steps:
+            known = np.concatenate([known, parts[-1]])[-len(lookback) :]
+            parts.append(self.fitted.forecast(known[None])[0][0])
+        return np.concatenate(parts)[:steps], scale[0]
+
+    def read(self, data: Any) -> Panel:
+        """New rows, on the grid the model was fitted on, with the series in its order."""
+        fitted = self.fitted
+        frequency, style = fitted.panel.frequency, fitted.panel.style
+        columns = dict(self._columns)
+        if style.layout == "long":
+            columns = {
+                "id": columns["id"] or style.id,
+                "value": columns["value"] or style.value,
+                "time": columns["time"],
+            }
+        freq = {"calendar": frequency.step, "rows": "rows", "integer": None}[frequency.kind]
+        return read_panel(data, freq=freq, **columns).pick(fitted.panel.series)
+
+    def _read_context(self, data: Any) -> Panel:
+        panel, lookback = self.read(data), self.fitted.settings.lookback
+        if len(panel) < lookback:
+            raise DataError(
+                f"lookback needs {lookback} rows, found {len(panel)}: pass at least {lookback} rows or fit with "
+                f"lookback={len(panel)}"
+            )
+        return panel
+
+
+def _check_range(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ConfigError(f"{name} must be at least 1, found {number}")

@@ -1,0 +1,84 @@
+"""What a forecaster is made with: chosen from the data where the user does not say."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from olinear.errors import ConfigError, DataError
+from olinear.frames import Frequency
+from olinear.training import TrainingConfig
+
+
+class Settings(BaseModel):
+    """All that rebuilds the model and its training; saved with it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    horizon: int = Field(ge=1, description="steps to forecast")
+    lookback: int = Field(ge=1, description="steps the forecast looks back on")
+    basis: str = Field("pearson", description="orthogonal basis of both time axes")
+    model_dim: int = Field(ge=1, description="width of the model")
+    embed_dim: int = Field(16, ge=1, description="length of the dimension extension")
+    blocks: int = Field(ge=0, description="number of blocks")
+    dropout: float = Field(ge=0, lt=1)
+    validation: float = Field(0.2, gt=0, lt=1, description="share of the rows, the newest, that validates")
+    refit: bool = Field(False, description="train again on all rows for the chosen number of epochs")
+    missing: Literal["bridge", "error"] = "bridge"
+    training: TrainingConfig
+
+
+def choose_settings(
+    horizon: int,
+    lookback: int | None,
+    rows: int,
+    n_series: int,
+    frequency: Frequency,
+    seed: int,
+    device: str,
+    model: Mapping[str, Any],
+    training: Mapping[str, Any],
+    other: Mapping[str, Any],
+) -> Settings:
+    """Fill in what is not given. Everything follows from the number of rows and series and from the frequency."""
+    if lookback is None:
+        lookback = default_lookback(horizon, rows, frequency.season)
+    if rows < lookback + horizon:
+        raise DataError(
+            f"lookback {lookback} and horizon {horizon} need {lookback + horizon} rows, found {rows}: pass more rows, "
+            "or a shorter lookback or horizon"
+        )
+    windows = rows - lookback - horizon + 1
+    large = windows >= 5000
+    chosen = {
+        "model_dim": 64 if windows < 500 else 128 if windows < 20000 else 256,
+        "blocks": 1 if windows < 500 else 2,
+        "dropout": 0.1,
+    }
+    schedule = {
+        "batch_size": 8 if windows < 250 else 16 if windows < 1000 else 32 if n_series <= 100 else 16,
+        "learning_rate": 5e-4,
+        "schedule": "type1" if large else "type3",
+        "max_epochs": 15 if large else 30,
+        "patience": 3 if large else 6,
+        "seed": seed,
+        "device": device,
+    }
+    given_model = {name: value for name, value in model.items() if value is not None}
+    given_training = {name: value for name, value in training.items() if value is not None}
+    try:
+        return Settings(
+            horizon=horizon,
+            lookback=lookback,
+            training=TrainingConfig(**{**schedule, **given_training}),
+            **{**chosen, **given_model, **other},
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{first['loc'][0]}: {first['msg']}, found {first['input']!r}") from error
+
+
+def default_lookback(horizon: int, rows: int, season: int) -> int:
+    """Four short seasons or two long ones, at least twice the horizon, at most a quarter of the rows and 720."""
+    wanted = max(4 * season if season <= 24 else 2 * season, 2 * horizon, 8)
+    return max(min(wanted, 720, rows // 4), min(8, rows - horizon), 1)

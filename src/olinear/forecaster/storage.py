@@ -1,0 +1,195 @@
+"""A fitted forecaster as a folder: `config.json` and `weights.safetensors`. Nothing in it is code."""
+
+import hashlib
+import json
+import platform
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from olinear import __version__
+from olinear.errors import CheckpointError, OutputError
+from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.intervals import Intervals
+from olinear.forecaster.settings import Settings
+from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler
+from olinear.nn import OLinear
+
+FORMAT, VERSION = "olinear-model", 1
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+
+
+class SavedConfig(BaseModel):
+    """`config.json`: everything needed to rebuild the forecaster but its tensors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: str
+    format_version: int
+    settings: Settings
+    series: list[str]
+    active: list[bool]
+    frequency: dict[str, str]
+    style: dict[str, Any]
+    time_zone: str | None
+    trained: dict[str, Any]
+    notes: list[str]
+    calibration_windows: int
+    versions: dict[str, str]
+    weights_sha256: str
+
+
+def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
+    """Write the folder under another name, then rename it; an older model of that name is replaced."""
+    check_target(folder)
+    panel, tensors = fitted.panel, _tensors(fitted, context)
+    weights = save(tensors)
+    config = SavedConfig(
+        format=FORMAT,
+        format_version=VERSION,
+        settings=fitted.settings,
+        series=panel.series,
+        active=fitted.active.tolist(),
+        frequency=asdict(panel.frequency),
+        style=asdict(panel.style),
+        time_zone=str(panel.times.tz) if getattr(panel.times, "tz", None) is not None else None,
+        trained=fitted.record,
+        notes=panel.notes,
+        calibration_windows=fitted.intervals.windows if fitted.intervals else 0,
+        versions={
+            "olinear": __version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        weights_sha256=hashlib.sha256(weights).hexdigest(),
+    )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        try:
+            (part / WEIGHTS).write_bytes(weights)
+            (part / CONFIG).write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            part.chmod(0o755)
+            _swap_in(part, folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def load_fitted(folder: Path) -> Fitted:
+    """Rebuild a forecaster from its folder, refusing what is not whole, not ours, or from a later format."""
+    config, tensors = _read(folder)
+    settings, active = config.settings, np.array(config.active, dtype=bool)
+    try:
+        frequency, style = Frequency(**config.frequency), FrameStyle(**config.style)  # type: ignore[arg-type]
+        scaler = StandardScaler(tensors["scaler.mean"].numpy(), tensors["scaler.deviation"].numpy())
+        values, times = _context(tensors, config, frequency)
+        model = None
+        if active.any():
+            model = OLinear(
+                int(active.sum()),
+                settings.lookback,
+                settings.horizon,
+                model_dim=settings.model_dim,
+                embed_dim=settings.embed_dim,
+                blocks=settings.blocks,
+                dropout=settings.dropout,
+            )
+            prefix = "model."
+            model.load_state_dict(
+                {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+            )
+            model.eval()
+        intervals = None
+        if "intervals.quantiles" in tensors:
+            intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise CheckpointError(f"{folder} does not fit together: {error}") from error
+    panel = Panel(values, times, config.series, frequency, style, config.notes)
+    return Fitted(settings, panel, active, scaler, model, intervals, config.trained)
+
+
+def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise CheckpointError(f"{folder} is not a model folder: it has no {name}")
+    try:
+        raw = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+            raise CheckpointError(f"{folder} is not an olinear model: {CONFIG} is of another kind")
+        version = raw.get("format_version")
+        if not isinstance(version, int) or version > VERSION:
+            raise CheckpointError(
+                f"{folder} was saved in format {version}, this olinear reads formats up to {VERSION}: upgrade olinear"
+            )
+        config = SavedConfig.model_validate(raw)
+        weights = (folder / WEIGHTS).read_bytes()
+        if hashlib.sha256(weights).hexdigest() != config.weights_sha256:
+            raise CheckpointError(f"{folder}/{WEIGHTS} is damaged or from another model: save or copy the folder again")
+        return config, load(weights)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, ValidationError, SafetensorError) as error:
+        raise CheckpointError(f"{folder} cannot be read as a model: {str(error).splitlines()[0]}") from error
+
+
+def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
+    tensors = {
+        "scaler.mean": torch.as_tensor(fitted.scaler.mean),
+        "scaler.deviation": torch.as_tensor(fitted.scaler.deviation),
+    }
+    if fitted.model is not None:
+        tensors |= {f"model.{name}": tensor.cpu() for name, tensor in fitted.model.state_dict().items()}
+    if fitted.intervals is not None:
+        tensors["intervals.quantiles"] = torch.as_tensor(fitted.intervals.quantiles)
+    if context:
+        times = fitted.panel.times
+        stamps = times.as_unit("ns").asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)
+        tensors["context.values"] = torch.as_tensor(fitted.panel.values)
+        tensors["context.times"] = torch.as_tensor(stamps)
+    return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
+
+
+def _context(tensors: dict[str, Tensor], config: SavedConfig, frequency: Frequency) -> tuple[Any, pd.Index]:
+    if "context.values" not in tensors:
+        return np.empty((0, len(config.series))), pd.Index([])
+    stamps = tensors["context.times"].numpy()
+    if frequency.kind == "integer":
+        return tensors["context.values"].numpy(), pd.Index(stamps)
+    times = pd.DatetimeIndex(stamps.view("datetime64[ns]"))
+    if config.time_zone is not None:
+        times = times.tz_localize("UTC").tz_convert(config.time_zone)
+    return tensors["context.values"].numpy(), times
+
+
+def check_target(folder: Path) -> None:
+    """Replace only what is a model or empty: never somebody's other folder."""
+    if folder.is_file():
+        raise OutputError(f"{folder} cannot be written: it is a file")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).is_file():
+        raise OutputError(f"{folder} exists and is not a model folder: choose another name")
+
+
+def _swap_in(part: Path, folder: Path) -> None:
+    """Put the finished folder in its place; the old one steps aside and is put back if that fails."""
+    if not folder.exists():
+        part.rename(folder)
+        return
+    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    folder.replace(old)
+    try:
+        part.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,168 @@
+"""The step of a time axis: found, named, stepped forwards, and a grid laid along it."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from olinear.errors import ConfigError, DataError
+
+# pandas' names before 2.2, and what they are called since.
+_NEW_NAMES = {
+    **{"H": "h", "BH": "bh", "T": "min", "S": "s", "L": "ms", "U": "us", "N": "ns", "d": "D", "b": "B", "w": "W"},
+    **{"M": "ME", "BM": "BME", "Q": "QE", "BQ": "BQE", "A": "YE", "Y": "YE", "BA": "BYE", "BY": "BYE"},
+    **{"AS": "YS", "BAS": "BYS"},
+}
+_SEASONS = {"s": 60, "min": 60, "h": 24, "D": 7, "B": 5, "W": 52, "ME": 12, "MS": 12, "BME": 12, "BMS": 12}
+DAY = pd.Timedelta(days=1)
+MOST_MISSING = 0.25  # of a grid's rows; beyond that it is hardly the right grid
+WAY_OUT = "mend the times, pass the right freq=, or freq='rows' if rows are steps whatever the clock says"
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """How rows follow each other.
+
+    `calendar`: rows lie on the grid of the pandas frequency `step`, some may be missing. `rows`: one row is one step
+    whatever the clock says (trading days); `step` only dates the future. `integer`: time is a whole number, `step`
+    apart.
+    """
+
+    step: str
+    kind: Literal["calendar", "rows", "integer"] = "calendar"
+
+    def grid(self, times: pd.Index) -> pd.Index:
+        """All steps from the first time to the last."""
+        if self.kind == "rows":
+            return times
+        if self.kind == "integer":
+            return pd.RangeIndex(times[0], times[-1] + 1, int(self.step))
+        return pd.date_range(times[0], times[-1], freq=self.step)
+
+    def after(self, last: pd.Timestamp | int, count: int) -> pd.Index:
+        """The `count` times that follow `last`."""
+        if self.kind == "integer":
+            return pd.RangeIndex(int(last) + int(self.step), int(last) + (count + 1) * int(self.step), int(self.step))
+        times = pd.date_range(last, periods=count + 1, freq=self.step)
+        return times[times > last][:count]
+
+    @property
+    def season(self) -> int:
+        """Steps in the natural cycle: the hours of a day, the days of a week, the months of a year; 1 if none."""
+        if self.kind == "integer":
+            return 1
+        count, unit = _split_name(self.step)
+        unit = unit.partition("-")[0]
+        if unit in ("s", "min", "h"):
+            step = pd.Timedelta(self.step if self.step[0].isdigit() else f"1{self.step}")
+            cycle = DAY if step >= pd.Timedelta(minutes=1) else pd.Timedelta(hours=1)
+            return max(1, round(cycle / step))
+        if unit in ("QE", "QS", "BQE", "BQS"):
+            return 4
+        if unit == "D" and count % 7 == 0:
+            return max(1, 52 * 7 // count)
+        return max(1, _SEASONS.get(unit, 1) // count)
+
+    def __str__(self) -> str:
+        return f"rows (dated by {self.step})" if self.kind == "rows" else self.step
+
+
+def parse_frequency(name: str) -> str:
+    """A pandas frequency by its present name; names from before pandas 2.2 work too."""
+    count, unit = _split_name(name.strip())
+    base, dash, anchor = unit.partition("-")
+    modern = f"{count if count != 1 else ''}{_NEW_NAMES.get(base, base)}{dash}{anchor}"
+    try:
+        return str(pd.tseries.frequencies.to_offset(modern).freqstr)
+    except (ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"freq {name!r} is not known: use one such as '15min', 'h', 'D', 'B', 'W', 'MS', 'ME', or 'rows'"
+        ) from error
+
+
+def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
+    """The frequency of sorted, distinct times: the one given, or the grid they lie on."""
+    if pd.api.types.is_integer_dtype(times.dtype):
+        return _integer_frequency(times, given)
+    if len(times) < 2 and given in (None, "rows"):
+        raise DataError(f"the frequency cannot be told from {len(times)} row: pass more rows, or freq= (such as 'h')")
+    if given == "rows":
+        return Frequency(_infer(times).step, "rows")
+    found = Frequency(parse_frequency(given)) if given else _infer(times)
+    _check_on_grid(times, found)
+    return found
+
+
+def _integer_frequency(times: pd.Index, given: str | None) -> Frequency:
+    if given not in (None, "rows"):
+        raise ConfigError(f"the time column has whole numbers, so freq {given!r} does not fit: leave freq out")
+    steps = np.diff(times.to_numpy())
+    step = int(np.median(steps)) if len(steps) else 1
+    uneven = np.flatnonzero((times.to_numpy() - times[0]) % step)
+    if given is None and len(uneven):
+        raise _irregular(times, int(uneven[0]), f"{step}")
+    return Frequency(str(step), "rows" if given == "rows" else "integer")
+
+
+def _infer(times: pd.DatetimeIndex) -> Frequency:
+    """The coarsest usual grid through the times."""
+    if _is_business(times):
+        return Frequency("B")
+    months = np.diff(times.year * 12 + times.month)
+    if np.median(_days_between(times)) >= 28 and months.min() > 0:
+        count = int(np.gcd.reduce(months))
+        for unit in ("MS", "ME", "BMS", "BME"):
+            if times.isin(pd.date_range(times[0], times[-1], freq=f"{count}{unit}")).all():
+                return Frequency(parse_frequency(f"{count}{unit}"))
+    return Frequency(_usual_step(times))
+
+
+def _is_business(times: pd.DatetimeIndex) -> bool:
+    """One stamp a day at most, none on a weekend, over at least one weekend."""
+    steps = _days_between(times.tz_localize(None).normalize())
+    return len(steps) >= 5 and bool((times.day_of_week < 5).all()) and np.median(steps) == 1 and steps.max() >= 3
+
+
+def _days_between(times: pd.DatetimeIndex) -> NDArray[np.float64]:
+    return np.diff(times.tz_localize(None).to_numpy()) / np.timedelta64(1, "D")
+
+
+def _usual_step(times: pd.DatetimeIndex) -> str:
+    """The most frequent difference, as a frequency name."""
+    wall = times.tz_localize(None)  # a day is a day, also when the clocks change
+    steps, counts = np.unique(np.diff(wall.asi8), return_counts=True)
+    step = pd.Timedelta(int(steps[counts.argmax()]), unit=wall.unit)
+    if step % DAY == pd.Timedelta(0):
+        return parse_frequency(f"{step // DAY}D")
+    return parse_frequency(str(pd.tseries.frequencies.to_offset(step).freqstr))
+
+
+def _check_on_grid(times: pd.DatetimeIndex, frequency: Frequency) -> None:
+    """Refuse times that leave the grid, or a grid of which most is missing."""
+    grid = frequency.grid(times)
+    off: NDArray[np.intp] = np.flatnonzero(~times.isin(grid))
+    if len(off):
+        raise _irregular(times, int(off[0]), frequency.step)
+    if len(grid) - len(times) > MOST_MISSING * len(grid):
+        row = int(np.flatnonzero(np.diff(grid.get_indexer(times)) > 1)[0])
+        raise DataError(
+            f"{len(grid) - len(times)} of the {len(grid)} rows of a grid of {frequency.step!r} are missing, "
+            f"the first after {times[row]}: {WAY_OUT}"
+        )
+
+
+def _irregular(times: pd.Index, row: int, step: str) -> DataError:
+    before = f"follows {times[row - 1]}" if row else "comes first"
+    return DataError(f"the time axis is irregular: {times[row]} {before}, which is not a step of {step!r}: {WAY_OUT}")
+
+
+def _split_name(name: str) -> tuple[int, str]:
+    match = re.fullmatch(r"(\d*)\s*([A-Za-z]+(?:-[A-Za-z]+)?)", name)
+    if match is None:
+        raise ConfigError(
+            f"freq {name!r} is not known: use one such as '15min', 'h', 'D', 'B', 'W', 'MS', 'ME', or 'rows'"
+        )
+    return int(match[1] or 1), match[2]

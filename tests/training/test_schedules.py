@@ -1,0 +1,38 @@
+"""The published learning rates by epoch, worked out by hand."""
+
+from typing import get_args
+
+import pytest
+from training_parts import TimeLinear, column, noise, watched_steps
+
+from olinear.training import LOSSES, SCHEDULES, TrainingConfig, train
+
+BY_HAND = {
+    "type1": [1, 1, 0.5, 0.25, 0.125, 0.0625],
+    "type3": [1, 1, 1, 1, 0.9, 0.81],
+    "cosine": [1, 0.9330127, 0.75, 0.5, 0.25, 0.0669873],  # of 6 epochs
+    "constant": [1, 1, 1, 1, 1, 1],
+}
+
+
+@pytest.mark.parametrize("name", sorted(BY_HAND))
+def test_the_first_six_epochs(name):
+    factors = [SCHEDULES[name](epoch, 6) for epoch in range(1, 7)]
+    assert factors == pytest.approx(BY_HAND[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(BY_HAND))
+def test_a_run_steps_at_the_scheduled_rate(name):
+    """What the history says and what the optimizer used are one and the same."""
+    model = TimeLinear()
+    config = TrainingConfig(schedule=name, learning_rate=0.01, max_epochs=6, batch_size=10)
+    with watched_steps(model) as steps:
+        report = train(model, noise(), None, config, progress=False)
+    expected = [0.01 * factor for factor in BY_HAND[name]]
+    assert column(report, "learning_rate") == pytest.approx(expected, rel=1e-6)
+    assert [step["rate"] for step in steps] == pytest.approx([rate for rate in expected for _ in range(2)], rel=1e-6)
+
+
+@pytest.mark.parametrize(("field", "registry"), [("schedule", SCHEDULES), ("loss", LOSSES)])
+def test_the_config_offers_what_there_is(field, registry):
+    assert set(get_args(TrainingConfig.model_fields[field].annotation)) == set(registry)
