@@ -1,7 +1,7 @@
 """Reproduce the paper's ETTh1 result: `python benchmarks/etth1.py` (needs OLINEAR_DATA; resumable).
 
 Published hyperparameters, Pearson basis from training rows only, selection on validation only, every test
-window. Appends one row to benchmarks/results/etth1.csv.
+window. Writes its row of benchmarks/results/etth1.csv.
 """
 
 import argparse
@@ -69,13 +69,18 @@ def main() -> None:
         "epochs": report.epochs,
         "torch": torch.__version__,
     }
-    path = RESULTS / "etth1.csv"
-    is_new = not path.exists()
-    with path.open("a", newline="") as file:
+    write_row(RESULTS / "etth1.csv", row)
+
+
+def write_row(path: Path, row: dict[str, object]) -> None:
+    """Add the row, or replace that of an earlier run of the same task."""
+    task = ("dataset", "lookback", "horizon", "basis", "seed")
+    rows = list(csv.DictReader(path.open())) if path.exists() else []
+    rows = [old for old in rows if any(old[key] != str(row[key]) for key in task)]
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, row, lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)
+        writer.writeheader()
+        writer.writerows([*rows, row])
 
 
 if __name__ == "__main__":

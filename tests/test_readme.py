@@ -1,5 +1,6 @@
 """The README is a promise: its code runs, in order, in an empty folder."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -29,3 +30,13 @@ def test_make_targets_named_in_the_documents_exist():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         for line in re.findall(r"(?:^|`)make ([\w.-]+)", page.read_text(), re.MULTILINE):
             assert line in targets, f"{page.name}: make {line}"
+
+
+def test_the_result_in_the_readme_is_the_one_that_was_measured():
+    with (ROOT / "benchmarks" / "results" / "etth1.csv").open() as file:
+        row = next(row for row in csv.DictReader(file) if (row["horizon"], row["seed"]) == ("96", "2023"))
+    assert (
+        f"| OLinear, this library | {float(row['mse']):.3f} | {float(row['mae']):.3f} |"
+        in (ROOT / "README.md").read_text()
+    )
+    assert int(row["windows"]) == 2785

@@ -1,11 +1,16 @@
 """`olinear backtest`: how good the forecasts would have been."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from olinear.cli.common import Json, parse_levels, print_json, print_table, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "(all)"
 
 
 def backtest(
@@ -44,8 +49,17 @@ def backtest(
             {"windows": result.windows, "in_sample": result.in_sample, "metrics": result.metrics.to_dict("records")}
         )
         return
+    _print_scores(result.metrics, result.windows)
+
+
+def _print_scores(metrics: "pd.DataFrame", windows: int) -> None:
+    """All series together, every score; then series by series, the standardised MAE of each forecaster."""
+    names = [name.replace("standardised", "std").replace("_", " ") for name in metrics.columns]
+    together = metrics[metrics["series"] == ALL].drop(columns="series")
     print_table(
-        [name.replace("standardised", "std").replace("_", " ") for name in result.metrics.columns],
-        result.metrics.to_numpy().tolist(),
-        title=f"{result.windows} windows",
+        [name for name in names if name != "series"], together.to_numpy().tolist(), f"{windows} windows, all series"
     )
+    by_series = metrics[metrics["series"] != ALL]
+    table = by_series.pivot_table("standardised_mae", "series", "forecaster", sort=False)
+    typer.echo()
+    print_table(["std mae", *table.columns], table.reset_index().to_numpy().tolist(), "Series by series")

@@ -20,7 +20,7 @@ def demo(
     Writes forecast.csv, forecast.png and the model folder. Data: UCI Beijing PM2.5, Liang et al. 2015, CC BY 4.0.
     """
     from olinear.errors import MissingDependencyError, OutputError
-    from olinear.evaluation.plots import plot_forecast, save_figure
+    from olinear.evaluation.plots import save_figure
     from olinear.forecaster import Forecaster
     from olinear.frames import load_demo, write_file
 
@@ -53,8 +53,7 @@ def demo(
     made = "forecast.csv and model"
     try:
         actual = forecaster.read(frame).rows(slice(origin, origin + HORIZON))
-        figure = plot_forecast(prediction.recent_history(), prediction.forecast, prediction.bounds, actual)
-        save_figure(figure, out / "forecast.png")
+        save_figure(prediction.plot(actual), out / "forecast.png")
         made = "forecast.csv, forecast.png and model"
     except MissingDependencyError as error:
         say(f"note: {error}")

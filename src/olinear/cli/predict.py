@@ -49,9 +49,9 @@ def predict(
         say_notes(prediction.history.notes)
     frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
-        from olinear.evaluation.plots import plot_forecast, save_figure
+        from olinear.evaluation.plots import save_figure
 
-        save_figure(plot_forecast(prediction.recent_history(), prediction.forecast, prediction.bounds), plot)
+        save_figure(prediction.plot(), plot)
         say(f"drawn to {plot}")
     if as_json:
         print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))

@@ -23,9 +23,17 @@ MOST_LABELS = 25
 
 
 def plot_forecast(
-    history: Panel, forecast: Panel, bounds: Bounds | None = None, actual: Panel | None = None, title: str = ""
+    history: Panel,
+    forecast: Panel,
+    bounds: Bounds | None = None,
+    actual: Panel | None = None,
+    deviation: Values | None = None,
+    title: str = "",
 ) -> "Figure":
-    """One panel a series (six at the most): history, forecast, shaded intervals and, if known, what came."""
+    """One panel a series (six at the most): history, forecast, shaded intervals and, if known, what came.
+
+    With each series' usual `deviation`, no axis is stretched to show a movement smaller than a tenth of it.
+    """
     require_matplotlib()
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
@@ -35,13 +43,16 @@ def plot_forecast(
     axes = figure.subplots(shown, 1, sharex=True, squeeze=False)[:, 0]
     for index, axis in enumerate(axes):
         _draw_series(axis, index, history, forecast, bounds or {}, actual)
+        if deviation is not None:
+            _widen(axis, 0.2 * float(deviation[index]))
     if history.frequency.kind != "integer":
         locator = AutoDateLocator(minticks=4, maxticks=9, tz=getattr(forecast.times, "tz", None))
         axes[-1].xaxis.set_major_locator(locator)
         axes[-1].xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=getattr(forecast.times, "tz", None)))
     hidden = len(forecast.series) - shown
     if hidden:
-        title = f"{title} (the first {shown} of {len(forecast.series)} series)".strip()
+        part = f"the first {shown} of {len(forecast.series)} series"
+        title = f"{title} ({part})" if title else part
     if title:
         figure.suptitle(title, fontsize=11)
     handles, labels = axes[0].get_legend_handles_labels()
@@ -68,6 +79,13 @@ def _draw_series(
     axis.margins(x=0.01)
     axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _widen(axis: "Axes", least: float) -> None:
+    low, high = axis.get_ylim()
+    if high - low < least:
+        middle = (low + high) / 2
+        axis.set_ylim(middle - least / 2, middle + least / 2)
 
 
 def plot_correlation(before: Values, after: Values, unit: str = "step") -> "Figure":

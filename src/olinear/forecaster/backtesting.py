@@ -56,8 +56,8 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     }
     bounds = {}
     for level in levels:
-        half = np.stack([fitted.half_widths(level, one) for one in scale])
-        bounds[level] = (mean - half, mean + half)
+        pairs = [fitted.bounds(level, *one) for one in zip(mean, scale, strict=True)]
+        bounds[level] = (np.stack([low for low, _ in pairs]), np.stack([high for _, high in pairs]))
     rows = (origins[:, None] + steps).ravel()
     flat = Panel(actual.reshape(len(rows), -1), panel.times[rows], panel.series, panel.frequency, panel.style)
     columns = {"": mean, "-actual": actual}

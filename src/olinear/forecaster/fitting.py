@@ -29,6 +29,7 @@ class Fitted:
     settings: Settings
     panel: Panel  # its last `lookback` rows, or none: series, frequency and style, and the context of `predict`
     active: NDArray[np.bool_]  # the series that vary; a constant one is forecast as its last value
+    nonnegative: NDArray[np.bool_]  # the series that never were negative
     scaler: StandardScaler
     model: OLinear | None  # None if no series varies
     intervals: Intervals | None
@@ -49,14 +50,20 @@ class Fitted:
         constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
         return constant, scale
 
-    def half_widths(self, level: float, scale: Values) -> Values:
-        """Half of each interval `h n` at a level, for lookback deviations `scale [n]`; 0 for a constant series."""
+    def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
+        """The interval at a level around forecasts `h n` made from lookbacks of deviation `scale [n]`.
+
+        A constant series has an interval of width 0. A series that never was negative gets no negative bound, unless
+        its forecast is.
+        """
         if self.intervals is None and self.model is not None:
             raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
-        half = np.zeros((self.settings.horizon, len(scale)))
+        half = np.zeros_like(mean)
         if self.intervals is not None:
-            half[:, self.active] = self.intervals.half_widths(level, scale[self.active])
-        return half
+            half[:, self.active] = self.intervals.half_widths(level, scale[self.active])[: len(mean)]
+        low = mean - half
+        low = np.where(self.nonnegative & (low < 0), np.minimum(mean, 0.0), low)
+        return low, mean + half
 
     @property
     def last_time(self) -> pd.Timestamp | int:
@@ -77,11 +84,12 @@ def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume:
         panel.notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
     split = _split(len(panel), settings, panel.notes)
     scaler = StandardScaler.fit(panel.values[: len(split.train)])
-    active = np.nanmax(panel.values, axis=0) > np.nanmin(panel.values, axis=0)
+    least, most = np.nanmin(panel.values, axis=0), np.nanmax(panel.values, axis=0)
+    active = most > least
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
-    fitted = Fitted(settings, context, active, scaler, None, None)
+    fitted = Fitted(settings, context, active, least >= 0, scaler, None, None)
     constant = [name for name, varies in zip(panel.series, active, strict=True) if not varies]
     if constant:
         panel.notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")

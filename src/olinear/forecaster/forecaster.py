@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from olinear.forecaster.settings import choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -21,6 +24,7 @@ class Prediction:
     history: Panel
     forecast: Panel
     bounds: dict[float, tuple[Values, Values]]
+    deviation: Values  # of each series in training: what counts as movement in a picture
 
     def to_frame(self, style: FrameStyle | None = None) -> Any:
         """The forecast as a frame of the user's kind, or of another style."""
@@ -29,9 +33,12 @@ class Prediction:
             columns |= {f"-lo-{level:g}": low, f"-hi-{level:g}": high}
         return build_frame(replace(self.forecast, style=style or self.forecast.style), columns)
 
-    def recent_history(self) -> Panel:
-        """As much of the history as makes a good picture: three horizons, at least 48 steps."""
-        return self.history.rows(slice(-max(3 * len(self.forecast), 48), None))
+    def plot(self, actual: Panel | None = None, title: str = "") -> "Figure":
+        """A picture: three horizons of history (at least 48 steps), the forecast, intervals and what came, if known."""
+        from olinear.evaluation.plots import plot_forecast
+
+        history = self.history.rows(slice(-max(3 * len(self.forecast), 48), None))
+        return plot_forecast(history, self.forecast, self.bounds, actual, self.deviation, title)
 
 
 class Forecaster:
@@ -83,42 +90,36 @@ class Forecaster:
         device: str = "auto",
         progress: bool = True,
     ):
-        _check_range(horizon=horizon, lookback=lookback, model_dim=model_dim, batch_size=batch_size)
-        _check_range(max_epochs=max_epochs, patience=patience)
-        self.horizon, self.lookback = horizon, lookback
-        self.seed, self.device, self.progress = seed, device, progress
-        self._columns = {"time": time, "id": id, "value": value}
-        self._freq = freq
-        self._model = {"model_dim": model_dim, "blocks": blocks, "dropout": dropout}
-        self._training = {
+        _check_range(horizon=horizon, lookback=lookback)
+        self.progress = progress
+        self._reading = {"freq": freq, "time": time, "id": id, "value": value}
+        self._given = {
+            "horizon": horizon,
+            "lookback": lookback,
+            "missing": missing,
+            "validation": validation,
+            "refit": refit,
+            "seed": seed,
+            "basis": basis,
+            "model_dim": model_dim,
+            "blocks": blocks,
+            "dropout": dropout,
             "batch_size": batch_size,
             "learning_rate": learning_rate,
             "schedule": schedule,
             "max_epochs": max_epochs,
             "patience": patience,
             "loss": loss,
+            "device": device,
         }
-        self._other = {"basis": basis, "validation": validation, "refit": refit, "missing": missing}
         self._fitted: Fitted | None = None
 
     def fit(self, data: Any, *, checkpoint: str | Path | None = None, resume: bool = False) -> Self:
         """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was."""
-        panel = read_panel(data, freq=self._freq, **self._columns)
-        settings = choose_settings(
-            self.horizon,
-            self.lookback,
-            len(panel),
-            len(panel.series),
-            panel.frequency,
-            self.seed,
-            self.device,
-            self._model,
-            self._training,
-            self._other,
-        )
+        panel = read_panel(data, **self._reading)
+        settings = choose_settings(self._given, len(panel), len(panel.series), panel.frequency)
         path = None if checkpoint is None else Path(checkpoint)
         self._fitted = fit_panel(panel, settings, path, resume, self.progress)
-        self.lookback = settings.lookback
         return self
 
     def predict(
@@ -155,11 +156,9 @@ class Forecaster:
             raise DataError("this model was saved without context: pass the last rows, predict(data)")
         mean, scale = self._forecast(bridge_gaps(history.values)[-fitted.settings.lookback :], steps)
         times = history.frequency.after(history.times[-1], steps)
-        bounds = {}
-        for level in levels:
-            half = fitted.half_widths(level, scale)[:steps]
-            bounds[level] = (mean - half, mean + half)
-        return Prediction(history, replace(history, values=mean, times=times), bounds)
+        bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
+        forecast = replace(history, values=mean, times=times)
+        return Prediction(history, forecast, bounds, fitted.scaler.deviation)
 
     def backtest(
         self, data: Any, *, windows: int = 20, stride: int | None = None, levels: list[float] | tuple[float, ...] = ()
@@ -236,15 +235,11 @@ class Forecaster:
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
         frequency, style = fitted.panel.frequency, fitted.panel.style
-        columns = dict(self._columns)
+        reading = dict(self._reading)
+        reading["freq"] = {"calendar": frequency.step, "rows": "rows", "integer": None}[frequency.kind]
         if style.layout == "long":
-            columns = {
-                "id": columns["id"] or style.id,
-                "value": columns["value"] or style.value,
-                "time": columns["time"],
-            }
-        freq = {"calendar": frequency.step, "rows": "rows", "integer": None}[frequency.kind]
-        return read_panel(data, freq=freq, **columns).pick(fitted.panel.series)
+            reading["id"], reading["value"] = reading["id"] or style.id, reading["value"] or style.value
+        return read_panel(data, **reading).pick(fitted.panel.series)
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback

@@ -17,14 +17,15 @@ LEAST_DEVIATION = 0.1
 
 @dataclass(frozen=True)
 class Intervals:
-    """For each level 1 … 99 %, step and series: the quantile of |residual| / scale over the calibration windows.
+    """For each level 1 … 99 %, step and series: the quantile of |actual - forecast| / scale over calibration windows.
 
-    The scale is the lookback's own deviation, so quiet times get narrow intervals and wild ones wide. By exchange-
-    ability of windows, `forecast ± quantile · scale` holds a new value with at least the level's probability; time
-    series are only nearly exchangeable, so coverage is to be checked by `backtest`.
+    The scale is the lookback's own deviation, so quiet times get narrow intervals and wild ones wide. If windows were
+    exchangeable, `forecast ± quantile · scale` would hold a new value with at least the level's probability; time
+    series nearly are, so coverage is to be checked by `backtest`. Both sides are alike on purpose: the calibration
+    rows may all lean to one side, and the future need not.
     """
 
-    quantiles: NDArray[np.float32]  # 99 h n
+    quantiles: NDArray[np.float32]  # level h n
     windows: int
 
     @classmethod
@@ -32,24 +33,19 @@ class Intervals:
     def calibrate(cls, model: nn.Module, windows: Windows, batch_size: int = 128) -> Self:
         """From the windows of rows the model was not trained on."""
         model.eval()
-        scores = []
-        for x, y in windows.batches(batch_size):
-            scores.append(((model(x) - y).abs() / lookback_scale(x)[:, None]).cpu())
-        scaled = torch.cat(scores).numpy()  # w h n
-        present = ~np.isnan(scaled)
-        ordered = np.sort(np.where(present, scaled, np.inf), axis=0)
-        count = present.sum(0)  # h n
-        levels = np.arange(1, 100) / 100
-        # The ceil((count + 1) · level)-th smallest; beyond the last, the largest seen.
-        rank = np.ceil((count[None] + 1) * levels[:, None, None]).astype(int)
-        rank = np.clip(rank, 1, np.maximum(count, 1)[None]) - 1
-        quantiles = np.take_along_axis(ordered, rank, axis=0)
-        worst = np.where(np.isfinite(quantiles), quantiles, -np.inf).max()
-        quantiles = np.where(np.isfinite(quantiles), quantiles, max(worst, 0.0))  # a series without any target
-        return cls(quantiles.astype(np.float32), len(scaled))
+        scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in windows.batches(batch_size)]
+        ordered = np.sort(torch.cat(scores).numpy(), axis=0)  # w h n, missing ones (NaN) last
+        count = (~np.isnan(ordered)).sum(0)  # h n
+        levels = (np.arange(1, 100) / 100)[:, None, None]
+        # The ceil((count + 1) · level)-th smallest; where that is beyond the last, the largest seen.
+        rank = np.clip(np.ceil((count + 1) * levels - 1e-9).astype(int), 1, np.maximum(count, 1))
+        quantiles = np.take_along_axis(ordered, rank - 1, axis=0)
+        widest = np.fmax(quantiles, 0.0).max((1, 2), keepdims=True)
+        quantiles = np.where(count > 0, quantiles, widest)  # no target at all: as wide as the widest of the others
+        return cls(quantiles.astype(np.float32), len(ordered))
 
     def half_widths(self, level: float, scale: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Half the interval for `scale [n]` at a level in per cent: `h n`."""
+        """Half of each interval, `h n`, for `scale [n]`; the level in per cent."""
         if not 1 <= level <= 99:
             raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)

@@ -28,21 +28,15 @@ class Settings(BaseModel):
     training: TrainingConfig
 
 
-def choose_settings(
-    horizon: int,
-    lookback: int | None,
-    rows: int,
-    n_series: int,
-    frequency: Frequency,
-    seed: int,
-    device: str,
-    model: Mapping[str, Any],
-    training: Mapping[str, Any],
-    other: Mapping[str, Any],
-) -> Settings:
-    """Fill in what is not given. Everything follows from the number of rows and series and from the frequency."""
-    if lookback is None:
-        lookback = default_lookback(horizon, rows, frequency.season)
+def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequency: Frequency) -> Settings:
+    """The fields of `Settings` and its training as given, the others (None) from the size of the data.
+
+    Everything follows from the number of rows and series and from the frequency: small data gets a small model and
+    small batches, large data fewer epochs.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    horizon = given["horizon"]
+    lookback = given.setdefault("lookback", default_lookback(horizon, rows, frequency.season))
     if rows < lookback + horizon:
         raise DataError(
             f"lookback {lookback} and horizon {horizon} need {lookback + horizon} rows, found {rows}: pass more rows, "
@@ -54,25 +48,15 @@ def choose_settings(
         "model_dim": 64 if windows < 500 else 128 if windows < 20000 else 256,
         "blocks": 1 if windows < 500 else 2,
         "dropout": 0.1,
-    }
-    schedule = {
-        "batch_size": 8 if windows < 250 else 16 if windows < 1000 else 32 if n_series <= 100 else 16,
+        "batch_size": 8 if windows < 250 else 16 if windows < 1000 or n_series > 100 else 32,
         "learning_rate": 5e-4,
         "schedule": "type1" if large else "type3",
         "max_epochs": 15 if large else 30,
         "patience": 3 if large else 6,
-        "seed": seed,
-        "device": device,
-    }
-    given_model = {name: value for name, value in model.items() if value is not None}
-    given_training = {name: value for name, value in training.items() if value is not None}
+    } | given
+    training = {name: chosen.pop(name) for name in TrainingConfig.model_fields if name in chosen}
     try:
-        return Settings(
-            horizon=horizon,
-            lookback=lookback,
-            training=TrainingConfig(**{**schedule, **given_training}),
-            **{**chosen, **given_model, **other},
-        )
+        return Settings(training=TrainingConfig(**training), **chosen)
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"{first['loc'][0]}: {first['msg']}, found {first['input']!r}") from error

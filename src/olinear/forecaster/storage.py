@@ -39,6 +39,7 @@ class SavedConfig(BaseModel):
     settings: Settings
     series: list[str]
     active: list[bool]
+    nonnegative: list[bool]
     frequency: dict[str, str]
     style: dict[str, Any]
     time_zone: str | None
@@ -60,6 +61,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         settings=fitted.settings,
         series=panel.series,
         active=fitted.active.tolist(),
+        nonnegative=fitted.nonnegative.tolist(),
         frequency=asdict(panel.frequency),
         style=asdict(panel.style),
         time_zone=str(panel.times.tz) if getattr(panel.times, "tz", None) is not None else None,
@@ -118,7 +120,8 @@ def load_fitted(folder: Path) -> Fitted:
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{folder} does not fit together: {error}") from error
     panel = Panel(values, times, config.series, frequency, style, config.notes)
-    return Fitted(settings, panel, active, scaler, model, intervals, config.trained)
+    nonnegative = np.array(config.nonnegative, dtype=bool)
+    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, config.trained)
 
 
 def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
