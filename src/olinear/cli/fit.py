@@ -28,6 +28,9 @@ def fit(
     model_dim: Annotated[int | None, typer.Option(help="Width.", rich_help_panel="Model")] = None,
     blocks: Annotated[int | None, typer.Option(help="Number of blocks.", rich_help_panel="Model")] = None,
     dropout: Annotated[float | None, typer.Option(rich_help_panel="Model")] = None,
+    rank: Annotated[
+        int | None, typer.Option(help="Of NormLin's factors, for many series.", rich_help_panel="Model")
+    ] = None,
     basis: Annotated[
         str, typer.Option(help="Orthogonal basis of both time axes.", rich_help_panel="Model")
     ] = "pearson",
@@ -63,6 +66,7 @@ def fit(
         model_dim=model_dim,
         blocks=blocks,
         dropout=dropout,
+        rank=rank,
         batch_size=batch_size,
         learning_rate=learning_rate,
         max_epochs=max_epochs,

@@ -112,7 +112,7 @@ def _decorrelation(values: Any, size: int) -> tuple[Any, Any] | None:
 
 def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     from olinear.forecaster import Forecaster
-    from olinear.nn import NormLin
+    from olinear.nn.normlin import SeriesMixer
 
     forecaster = Forecaster.load(folder)
     report, fitted = forecaster.report(), forecaster.fitted
@@ -122,7 +122,7 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
         report["features_for_90_percent"] = int(np.searchsorted(share, 0.9)) + 1
     notes = report.pop("notes")
     modules = fitted.model.modules() if fitted.model is not None else []
-    mixing = [module.matrix().detach().cpu().numpy() for module in modules if isinstance(module, NormLin)]
+    mixing = [module.matrix().detach().cpu().numpy() for module in modules if isinstance(module, SeriesMixer)]
     say_notes(notes)
     if plot is not None and fitted.model is not None:
         from olinear.evaluation.plots import plot_model, save_figure

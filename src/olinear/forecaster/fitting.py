@@ -1,6 +1,7 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from olinear.errors import DataError
 from olinear.forecaster.intervals import Intervals, lookback_scale
@@ -20,6 +22,7 @@ from olinear.training import TrainingReport, train
 from olinear.windows import Split, Windows
 
 Values = NDArray[np.float64]
+BATCH = 256  # windows forecast at a time
 
 
 @dataclass
@@ -41,14 +44,19 @@ class Fitted:
         scale = np.zeros(lookbacks.shape[::2])
         if self.model is None:
             return constant, scale
+        engine = self.engine
         device = next(self.model.parameters()).device
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device)
         with torch.inference_mode():
-            self.model.eval()
-            y = self.model(x).cpu().numpy()
+            y = torch.cat([engine(part) for part in x.split(BATCH)]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
         constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
         return constant, scale
+
+    @cached_property
+    def engine(self) -> nn.Module:
+        """The model in its form for inference."""
+        return nn.Identity() if self.model is None else self.model.compact()
 
     def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
         """The interval at a level around forecasts `h n` made from lookbacks of deviation `scale [n]`.
@@ -141,12 +149,7 @@ def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
 
 
 def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> OLinear:
-    options: dict[str, Any] = {
-        "model_dim": settings.model_dim,
-        "embed_dim": settings.embed_dim,
-        "blocks": settings.blocks,
-        "dropout": settings.dropout,
-    }
+    options = model_options(settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.training.seed)
         try:
@@ -155,6 +158,11 @@ def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[
             notes.append(f"the {settings.basis} basis cannot be computed ({error}); the fourier basis was used")
             torch.manual_seed(settings.training.seed)
             return OLinear.for_data(train_rows, settings.lookback, settings.horizon, basis="fourier", **options)
+
+
+def model_options(settings: Settings) -> dict[str, Any]:
+    """The arguments of `OLinear` beside its sizes and bases."""
+    return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
 
 
 def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:

@@ -58,7 +58,7 @@ class Forecaster:
         validation: share of the rows, the newest, that validates.
         refit: see above.
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
-        basis, model_dim, blocks, dropout: of the model.
+        basis, model_dim, blocks, dropout, rank: of the model; `rank=64` makes thousands of series affordable.
         batch_size, learning_rate, schedule, max_epochs, patience, loss: of the training.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         progress: draw a live line while training, on a terminal.
@@ -81,6 +81,7 @@ class Forecaster:
         model_dim: int | None = None,
         blocks: int | None = None,
         dropout: float | None = None,
+        rank: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
         schedule: str | None = None,
@@ -104,6 +105,7 @@ class Forecaster:
             "model_dim": model_dim,
             "blocks": blocks,
             "dropout": dropout,
+            "rank": rank,
             "batch_size": batch_size,
             "learning_rate": learning_rate,
             "schedule": schedule,

@@ -22,6 +22,7 @@ class Settings(BaseModel):
     embed_dim: int = Field(16, ge=1, description="length of the dimension extension")
     blocks: int = Field(ge=0, description="number of blocks")
     dropout: float = Field(ge=0, lt=1)
+    rank: int | None = Field(None, ge=1, description="of NormLin's factors, for many series; None for the whole matrix")
     validation: float = Field(0.2, gt=0, lt=1, description="share of the rows, the newest, that validates")
     refit: bool = Field(False, description="train again on all rows for the chosen number of epochs")
     missing: Literal["bridge", "error"] = "bridge"

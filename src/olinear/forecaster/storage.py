@@ -19,7 +19,7 @@ from torch import Tensor
 
 from olinear import __version__
 from olinear.errors import CheckpointError, OutputError
-from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.fitting import Fitted, model_options
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.settings import Settings
 from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler
@@ -100,15 +100,8 @@ def load_fitted(folder: Path) -> Fitted:
         values, times = _context(tensors, config, frequency)
         model = None
         if active.any():
-            model = OLinear(
-                int(active.sum()),
-                settings.lookback,
-                settings.horizon,
-                model_dim=settings.model_dim,
-                embed_dim=settings.embed_dim,
-                blocks=settings.blocks,
-                dropout=settings.dropout,
-            )
+            sizes = (int(active.sum()), settings.lookback, settings.horizon)
+            model = OLinear(*sizes, **model_options(settings))
             prefix = "model."
             model.load_state_dict(
                 {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

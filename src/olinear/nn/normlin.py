@@ -1,15 +1,35 @@
 """NormLin: a linear layer across series whose weight matrix is positive and row-normalised."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from olinear.errors import DataError
+from olinear.errors import ConfigError, DataError
 from olinear.nn.functional import Norm, Transform, row_normalise
 
 
-class NormLin(nn.Module):
+class SeriesMixer(nn.Module):
+    """A layer that multiplies the axis of series by a matrix A: `... n m -> ... n m`.
+
+    `operator()` draws A (with its dropout, in training) and gives it as a function of `n k`; folding multiplies
+    around it.
+    """
+
+    def operator(self) -> Callable[[Tensor], Tensor]:
+        raise NotImplementedError
+
+    def matrix(self) -> Tensor:
+        """A without dropout, `[n, n]`: what each series takes from each."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:  # ... n m
+        return self.operator()(x)
+
+
+class NormLin(SeriesMixer):
     """The normalised linear layer (Section 4.3, Equation 3; variants: appendix on the NormLin design).
 
         NormLin(x) = drop(A) x,     A = RowNorm_L1(Softplus(W)),     W = I + N(0, 1) at the start
@@ -50,17 +70,61 @@ class NormLin(nn.Module):
         self.register_buffer("fixed", None if fixed is None else matrix)
 
     def matrix(self) -> Tensor:
-        """A, `[n, n]`: what each series takes from each."""
         if self.fixed is not None:
             return self.fixed
         return row_normalise(self.weight, self.transform, self.norm, self.causal)
 
-    def forward(self, x: Tensor) -> Tensor:  # ... n m
-        return F.dropout(self.matrix(), self.dropout, self.training) @ x
+    def operator(self) -> Callable[[Tensor], Tensor]:
+        return F.dropout(self.matrix(), self.dropout, self.training).matmul
 
     def extra_repr(self) -> str:
         kind = "learnt" if self.fixed is None else "fixed"
         return f"{self.size}, {kind}, {self.transform}, {self.norm}, causal={self.causal}, dropout={self.dropout}"
+
+
+class LowRankNormLin(SeriesMixer):
+    """NormLin for many series: time and memory O(n r), A never formed (after Section 4.3).
+
+        A = diag(s) + diag(1 - s) diag(1 / (U Vᵀ 1)) U Vᵀ,     U = Softplus(·), V = Softplus(·) [n, r],  s = σ(·) [n]
+
+    The rows of A are positive and sum to one, as NormLin's. The learnt share s of the diagonal is what a low rank
+    cannot express: how much each series keeps of itself.
+
+    Args:
+        size: n.
+        rank: r.
+        dropout: falls on the factors, before the normalisation.
+    """
+
+    def __init__(self, size: int, *, rank: int, dropout: float = 0.0, causal: bool = False):
+        super().__init__()
+        if causal:
+            raise ConfigError("a causal NormLin needs its whole matrix: leave rank out")
+        if not 1 <= rank <= size:
+            raise ConfigError(f"rank must lie between 1 and the number of series, {size}, found {rank}")
+        self.size, self.rank, self.dropout = size, rank, dropout
+        self.left = nn.Parameter(torch.randn(size, rank))
+        self.right = nn.Parameter(torch.randn(size, rank))
+        self.share = nn.Parameter(torch.zeros(size))
+
+    def factors(self, *, drop: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """s `[n, 1]`, the left factor with `1 - s` and the normalisation in it, and V: A = diag(s) + left Vᵀ."""
+        left = F.dropout(F.softplus(self.left), self.dropout, drop)
+        right = F.dropout(F.softplus(self.right), self.dropout, drop)
+        share = torch.sigmoid(self.share)[:, None]
+        sums = (left @ right.sum(0))[:, None]
+        return share, (1 - share) * left / sums.clamp(min=torch.finfo(sums.dtype).tiny), right
+
+    def operator(self) -> Callable[[Tensor], Tensor]:
+        share, left, right = self.factors(drop=self.training)
+        return lambda x: share * x + left @ (right.mT @ x)
+
+    def matrix(self) -> Tensor:
+        share, left, right = self.factors(drop=False)
+        return torch.diag(share[:, 0]) + left @ right.mT
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, rank={self.rank}, dropout={self.dropout}"
 
 
 class SeriesLinear(nn.Linear):

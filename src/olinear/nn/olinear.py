@@ -1,6 +1,7 @@
 """OLinear: the walk of the paper's Figure 1."""
 
 from copy import deepcopy
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,7 +11,10 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError, DataError
+from olinear.nn.compact import CompactOLinear
+from olinear.nn.folding import folded_walk
 from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, MixerFactory, Temporal, make_mixer
+from olinear.nn.normlin import LowRankNormLin
 from olinear.nn.ortho import OrthoTrans
 from olinear.nn.revin import RevIN
 
@@ -36,10 +40,13 @@ class OLinear(nn.Module):
         dropout: of NormLin's matrix, both learners and the head's output.
         mixer: what mixes series in CSL: `normlin`, `linear`, None for blocks without CSL, or a factory
             `mixer(n, dropout=p)`, such as `partial(NormLin, norm="l2")`.
+        rank: for many series, NormLin by factors of this rank, at a cost of n·rank instead of n².
         pre_linear, post_linear: CSL's two linear layers.
         temporal: ISL's layers: `linear`, `normlin`, or None for blocks without ISL.
         head: `mlp`, or `linear` as in the paper's text.
         affine: RevIN's learnt weight and bias.
+        fold: compute the same function with fewer multiplications where that pays (`folding`); False is the plain
+            walk, to read and to compare with.
     """
 
     def __init__(
@@ -56,11 +63,13 @@ class OLinear(nn.Module):
         blocks: int = 2,
         dropout: float = 0.0,
         mixer: str | MixerFactory | None = "normlin",
+        rank: int | None = None,
         pre_linear: bool = True,
         post_linear: bool = True,
         temporal: Temporal | None = "linear",
         head: HeadKind = "mlp",
         affine: bool = True,
+        fold: bool = True,
     ):
         super().__init__()
         ff_dim = model_dim if ff_dim is None else ff_dim
@@ -76,7 +85,12 @@ class OLinear(nn.Module):
             raise ConfigError(f"blocks must be 0 or more, found {blocks}")
         if not 0 <= dropout < 1:
             raise ConfigError(f"dropout must lie in [0, 1), found {dropout}")
+        if rank is not None:
+            if mixer != "normlin":
+                raise ConfigError(f"rank belongs to mixer='normlin', found mixer={mixer!r}: leave one of them out")
+            mixer = partial(LowRankNormLin, rank=rank)
         self.n_series, self.lookback, self.horizon, self.embed_dim = n_series, lookback, horizon, embed_dim
+        self.fold = fold
 
         self.revin = RevIN(n_series, affine=affine)
         self.extension = nn.Parameter(torch.randn(embed_dim))
@@ -126,16 +140,32 @@ class OLinear(nn.Module):
                 f"input must have shape (batch, lookback={self.lookback}, series={self.n_series}), "
                 f"found {tuple(x.shape)}"
             )
+        return folded_walk(self, x) if self.fold else self.plain_walk(x)  # b h n
+
+    def plain_walk(self, x: Tensor) -> Tensor:  # b t n
+        """The paper's Figure 1, step by step."""
         x, stats = self.revin(x)  # b t n
-        extended = x.mT.unsqueeze(-2) * self.extension[:, None]  # b n d t
-        features = self.input_transform(extended) + self.input_offset[:, None]  # b n d t
-        hidden = self.encoder(features.flatten(-2))  # b n m
+        hidden = self.encode(x.mT)  # b n m
         for block in self.blocks:
             hidden = block(hidden)  # b n m
-        decoded = self.decoder(self.norm(hidden)).unflatten(-1, (self.embed_dim, self.horizon))  # b n d h
-        decoded = self.output_transform.inverse(decoded) + self.output_offset[:, None]  # b n d h
-        y = self.dropout(self.head(decoded.flatten(-2)))  # b n h
+        y = self.dropout(self.decode(self.norm(hidden)))  # b n h
         return self.revin.inverse(y.mT, stats)  # b h n
+
+    def compact(self) -> CompactOLinear:
+        """The same function for inference, all folds precomputed."""
+        return CompactOLinear(self)
+
+    def encode(self, x: Tensor) -> Tensor:  # b n t
+        """Extend, transform, offset, encode."""
+        extended = x.unsqueeze(-2) * self.extension[:, None]  # b n d t
+        features = self.input_transform(extended) + self.input_offset[:, None]  # b n d t
+        return self.encoder(features.flatten(-2))  # b n m
+
+    def decode(self, hidden: Tensor) -> Tensor:  # b n m
+        """Decode, transform back, offset, head."""
+        decoded = self.decoder(hidden).unflatten(-1, (self.embed_dim, self.horizon))  # b n d h
+        decoded = self.output_transform.inverse(decoded) + self.output_offset[:, None]  # b n d h
+        return self.head(decoded.flatten(-2))  # b n h
 
 
 class Head(nn.Module):
@@ -151,10 +181,17 @@ class Head(nn.Module):
         self.hidden = nn.Linear(in_dim, ff_dim) if kind == "mlp" else None
         self.output = nn.Linear(ff_dim if kind == "mlp" else in_dim, horizon)
 
+    @property
+    def first(self) -> nn.Linear:
+        """The layer that meets the decoded copies."""
+        return self.output if self.hidden is None else self.hidden
+
+    def rest(self, z: Tensor) -> Tensor:  # ... f, or ... h
+        """What follows the first layer."""
+        return z if self.hidden is None else self.output(F.gelu(z))  # ... h
+
     def forward(self, y: Tensor) -> Tensor:  # ... d·h
-        if self.hidden is not None:
-            y = F.gelu(self.hidden(y))  # ... f
-        return self.output(y)  # ... h
+        return self.rest(self.first(y))
 
 
 def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:

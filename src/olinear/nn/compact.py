@@ -1,0 +1,127 @@
+"""OLinear for inference: every fold computed once, nothing left of bases, copies, offsets and layer pairs."""
+
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing
+from olinear.nn.learners import AlongWidth, CrossSeriesLearner, IntraSeriesLearner
+from olinear.nn.normlin import LowRankNormLin, SeriesMixer
+
+if TYPE_CHECKING:
+    from olinear.nn.olinear import OLinear
+
+
+class CompactOLinear(nn.Module):
+    """The function of a trained OLinear in evaluation mode, `b t n -> b h n`, with fewer and smaller matrices.
+
+    It has no parameters to train; make a new one after the model has changed.
+    """
+
+    def __init__(self, model: "OLinear"):
+        super().__init__()
+        self.n_series, self.lookback, self.horizon = model.n_series, model.lookback, model.horizon
+        with torch.no_grad():
+            self.revin = deepcopy(model.revin)
+            self.encode = FoldedLinear(*fold_encoder(model))
+            self.blocks = nn.Sequential()
+            for block in model.blocks:
+                for learner in block.children():
+                    self.blocks.append(_compact_learner(learner, model.n_series))
+            self.norm = deepcopy(model.norm)
+            self.decode = FoldedLinear(*fold_decoder(model))
+            self.output = nn.Identity() if model.head.hidden is None else deepcopy(model.head.output)
+        self.gelu = nn.Identity() if model.head.hidden is None else nn.GELU()
+        self.requires_grad_(False).eval()
+
+    def forward(self, x: Tensor) -> Tensor:  # b t n
+        x, stats = self.revin(x)  # b t n
+        hidden = self.blocks(self.encode(x.permute(2, 0, 1)))  # n b m
+        y = self.output(self.gelu(self.decode(self.norm(hidden))))  # n b h
+        return self.revin.inverse(y.permute(1, 2, 0), stats)  # b h n
+
+
+class FoldedLinear(nn.Module):
+    """One weight `[out, in]` for all series and a bias `[n, out]` for each: `n b in -> n b out`."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __init__(self, weight: Tensor, bias: Tensor):
+        super().__init__()
+        self.register_buffer("weight", weight.detach().clone())
+        self.register_buffer("bias", bias.detach().clone())
+
+    def forward(self, x: Tensor) -> Tensor:  # n b in
+        return F.linear(x, self.weight) + self.bias[:, None]
+
+
+class CompactMixing(nn.Module):
+    """CSL with A normalised and its two linear layers multiplied together: `n b m -> n b m`."""
+
+    matrix: Tensor
+    share: Tensor
+    left: Tensor
+    right: Tensor
+
+    def __init__(self, csl: CrossSeriesLearner, mixer: SeriesMixer, n_series: int):
+        super().__init__()
+        self.low_rank = isinstance(mixer, LowRankNormLin)
+        if isinstance(mixer, LowRankNormLin):
+            for name, factor in zip(("share", "left", "right"), mixer.factors(drop=False), strict=True):
+                self.register_buffer(name, factor.detach().clone())
+        else:
+            self.register_buffer("matrix", mixer.matrix().detach().clone())
+        pre, post = csl.pre, csl.post
+        self.linear: nn.Module
+        if isinstance(pre, nn.Linear) and isinstance(post, nn.Linear):
+            self.linear = FoldedLinear(*fold_mixing(pre, post, self.mix(pre.weight.new_ones(n_series, 1))))
+        else:
+            self.linear = deepcopy(post if isinstance(post, nn.Linear) else pre)
+        self.first = isinstance(pre, nn.Linear) and not isinstance(post, nn.Linear)
+        self.norm = deepcopy(csl.norm)
+
+    def mix(self, x: Tensor) -> Tensor:  # n k
+        if self.low_rank:
+            return self.share * x + self.left @ (self.right.mT @ x)
+        return self.matrix @ x
+
+    def forward(self, x: Tensor) -> Tensor:  # n b m
+        mixed = self.linear(x) if self.first else x
+        mixed = self.mix(mixed.flatten(1)).view_as(x)
+        return self.norm(x + (mixed if self.first else self.linear(mixed)))
+
+
+class Transposed(nn.Module):
+    """A learner of the layout `b n m` in the layout `n b m`."""
+
+    def __init__(self, learner: nn.Module):
+        super().__init__()
+        self.learner = learner
+
+    def forward(self, x: Tensor) -> Tensor:  # n b m
+        return self.learner(x.transpose(0, 1)).transpose(0, 1)
+
+
+def _compact_learner(learner: nn.Module, n_series: int) -> nn.Module:
+    if isinstance(learner, CrossSeriesLearner):
+        if isinstance(learner.mixer, SeriesMixer):
+            return CompactMixing(learner, learner.mixer, n_series)
+        return Transposed(deepcopy(learner))
+    compact = deepcopy(learner)
+    if isinstance(compact, IntraSeriesLearner):
+        compact.expand, compact.contract = _as_linear(compact.expand), _as_linear(compact.contract)
+    return compact
+
+
+def _as_linear(layer: nn.Module) -> nn.Module:
+    """A NormLin along the width is a linear layer with its normalised matrix."""
+    if not (isinstance(layer, AlongWidth) and isinstance(layer.mixer, SeriesMixer)):
+        return layer
+    matrix = layer.mixer.matrix().detach()
+    linear = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False).to(matrix)
+    linear.weight.data.copy_(matrix)
+    return linear

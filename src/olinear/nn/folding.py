@@ -1,0 +1,134 @@
+"""The same function with fewer operations: what is linear is multiplied together before it meets the data.
+
+Every fold is exact. Whether one pays is decided by counting multiplications for the shapes at hand. Inside the blocks
+the layout is `n b m`, so that mixing series is one `n×n · n×(b·m)` product instead of a batch of small ones.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from olinear.nn.learners import CrossSeriesLearner
+from olinear.nn.normlin import SeriesMixer
+
+if TYPE_CHECKING:
+    from olinear.nn.olinear import OLinear
+
+
+class Cost(NamedTuple):
+    """Multiplications of one part of the forward pass, plain and folded."""
+
+    plain: int
+    folded: int
+
+    @property
+    def pays(self) -> bool:
+        return self.folded < self.plain
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What decides the cost of a pass: b, n, t, h, d, m, and the width the decoded copies are mapped to."""
+
+    batch: int
+    n_series: int
+    lookback: int
+    horizon: int
+    embed_dim: int
+    model_dim: int
+    head_dim: int  # f, or h for the linear head
+
+    @property
+    def rows(self) -> int:
+        return self.batch * self.n_series
+
+    def encode(self) -> Cost:
+        """Extension, Q_i, offset and encoder, against one `m×t` weight and a bias for each series."""
+        t, dt, m = self.lookback, self.embed_dim * self.lookback, self.model_dim
+        fold = 2 * dt * m + m * t * t + self.n_series * t * m
+        return Cost(self.rows * dt * (1 + t + m), self.rows * t * m + fold)
+
+    def mix(self) -> Cost:
+        """CSL's pre- and post-linear layers, against their product."""
+        square = self.model_dim**2
+        return Cost(2 * self.rows * square, self.rows * square + self.model_dim * square)
+
+    def decode(self) -> Cost:
+        """Decoder, Q_o, offset and the head's first layer, against one `f×m` weight and a bias for each series."""
+        h, dh, m, f = self.horizon, self.embed_dim * self.horizon, self.model_dim, self.head_dim
+        fold = dh * f * (m + h) + self.n_series * h * f
+        return Cost(self.rows * dh * (m + h + f), self.rows * m * f + fold)
+
+
+def shapes_of(model: "OLinear", batch: int) -> Shapes:
+    """The shapes of a pass of `batch` windows."""
+    return Shapes(
+        batch,
+        model.n_series,
+        model.lookback,
+        model.horizon,
+        model.embed_dim,
+        model.encoder.out_features,
+        model.head.first.out_features,
+    )
+
+
+def fold_encoder(model: "OLinear") -> tuple[Tensor, Tensor]:
+    """`(Σ_k φ_k W_k) Q_i` `[m, t]` and `bias + (Σ_k W_k) δ_i` `[n, m]`, W_k the encoder's block for copy k."""
+    copies = model.encoder.weight.unflatten(1, (model.embed_dim, model.lookback))  # m d t
+    weight = (model.extension @ copies) @ model.input_transform.basis  # m t
+    return weight, F.linear(model.input_offset, copies.sum(1), model.encoder.bias)  # n m
+
+
+def fold_decoder(model: "OLinear") -> tuple[Tensor, Tensor]:
+    """`Σ_k V_k Q_oᵀ W_k` `[f, m]` and its bias `[n, f]`, V_k the head's first block for copy k, W_k the decoder's."""
+    first = model.head.first
+    copies = first.weight.unflatten(1, (model.embed_dim, model.horizon))  # f d h
+    spread = (copies @ model.output_transform.basis.mT).flatten(1)  # f d·h
+    bias = F.linear(model.output_offset, copies.sum(1), first.bias + spread @ model.decoder.bias)  # n f
+    return spread @ model.decoder.weight, bias
+
+
+def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
+    """The walk of `OLinear.forward`, folded where that saves multiplications."""
+    shapes = shapes_of(model, len(x))
+    x, stats = model.revin(x)  # b t n
+    if shapes.encode().pays:
+        weight, bias = fold_encoder(model)
+        hidden = F.linear(x.permute(2, 0, 1), weight) + bias[:, None]  # n b m
+    else:
+        hidden = model.encode(x.mT).transpose(0, 1)  # n b m
+    for block in model.blocks:
+        for learner in block:  # type: ignore[attr-defined]
+            if isinstance(learner, CrossSeriesLearner):
+                hidden = mix_series(learner, hidden, fold=shapes.mix().pays)  # n b m
+            else:
+                hidden = learner(hidden)  # n b m
+    hidden = model.norm(hidden)
+    if shapes.decode().pays:
+        weight, bias = fold_decoder(model)
+        y = model.head.rest(F.linear(hidden, weight) + bias[:, None])  # n b h
+    else:
+        y = model.decode(hidden.transpose(0, 1)).transpose(0, 1)  # n b h
+    return model.revin.inverse(model.dropout(y).permute(1, 2, 0), stats)  # b h n
+
+
+def mix_series(csl: CrossSeriesLearner, x: Tensor, *, fold: bool) -> Tensor:  # n b m
+    """CSL in the layout `n b m`; folded, `W_post (A (W_pre x))` is `A x (W_post W_pre)ᵀ` and a bias."""
+    if not isinstance(csl.mixer, SeriesMixer):
+        return csl(x.transpose(0, 1)).transpose(0, 1)
+    apply = csl.mixer.operator()
+    if fold and isinstance(csl.pre, nn.Linear) and isinstance(csl.post, nn.Linear):
+        sums = apply(x.new_ones(len(x), 1))  # n 1: of A's rows; 1 unless dropout or a variant of NormLin changes them
+        weight, bias = fold_mixing(csl.pre, csl.post, sums)
+        mixed = F.linear(apply(x.flatten(1)).view_as(x), weight) + bias[:, None]
+    else:
+        mixed = csl.post(apply(csl.pre(x).flatten(1)).view_as(x))
+    return csl.norm(x + csl.dropout(mixed))
+
+
+def fold_mixing(pre: nn.Linear, post: nn.Linear, sums: Tensor) -> tuple[Tensor, Tensor]:
+    """`W_post W_pre` `[m, m]` and `sums · W_post b_pre + b_post` `[n, m]`, for the row sums `[n, 1]` of A."""
+    return post.weight @ pre.weight, sums * (post.weight @ pre.bias) + post.bias
