@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit check-weight accuracy clean .venv
+.PHONY: demo test lint types unit check-weight bench-speed accuracy clean .venv
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -23,6 +23,10 @@ unit: .venv
 # The core's download size and the cost of `import olinear`.
 check-weight: .venv
 	$(BIN)/python tools/check_weight.py
+
+# Ours against the plain formula and against a peer, as ratios (under 20 minutes; extra `peers` for the last line).
+bench-speed: .venv
+	$(BIN)/python benchmarks/speed.py
 
 # The paper's ETTh1 96->96 result (about ten minutes on two cores; resumable; needs OLINEAR_DATA).
 accuracy: .venv

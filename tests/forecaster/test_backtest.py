@@ -211,12 +211,6 @@ def test_both_answers_are_frames_of_the_users_kind(fitted, frame, kind, layout):
         assert table["cutoff"].tolist() == 3 * reference.forecasts["cutoff"].tolist()
 
 
-def test_a_series_may_be_called_cutoff(frame):
-    data = frame.rename(columns={"b": "cutoff"})
-    result = small().fit(data).backtest(data, windows=2)
-    assert data["time"].isin(result.forecasts["cutoff"]).sum() == 2, "the origins must not be lost"
-
-
 # No look ahead
 
 

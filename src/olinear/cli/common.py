@@ -22,6 +22,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
 
 
+def check_picture(path: str | None) -> None:
+    """Refuse a picture that could not be written, before any work is done for it."""
+    from olinear.frames import check_writable
+
+    if path == "-":
+        raise ConfigError("a picture needs a file: --plot forecast.png")
+    if path is not None:
+        check_writable(path)
+
+
 def say(text: str = "") -> None:
     """Tell a person; standard output stays for data."""
     typer.echo(text, err=True)
@@ -51,15 +61,16 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     """A table for a terminal: text to the left, numbers to the right with four digits."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     if title:
         typer.echo(title)
     table = Table(box=None, pad_edge=False)
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
+        table.add_column(Text(column), justify="right" if numeric else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(_cell(value)) for value in row))  # Text: a name may hold [brackets]
     width = None if Console().is_terminal else 200
     Console(width=width).print(table)
 
@@ -76,7 +87,8 @@ def parse_levels(text: str) -> list[float]:
         levels = [float(part) for part in text.replace(" ", "").split(",") if part]
     except ValueError as error:
         raise ConfigError(f"levels must be numbers such as 80,95, found {text!r}") from error
+    from olinear.forecaster.intervals import check_level
+
     for level in levels:
-        if not 1 <= level <= 99:
-            raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
+        check_level(level)
     return levels

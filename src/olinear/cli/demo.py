@@ -18,6 +18,8 @@ def demo(
     """Fit OLinear to two years of hourly air quality in Beijing, score it on the last fifth, and draw a forecast.
 
     Writes forecast.csv, forecast.png and the model folder. Data: UCI Beijing PM2.5, Liang et al. 2015, CC BY 4.0.
+
+    Example: olinear demo --out demo-output
     """
     from olinear.errors import MissingDependencyError, OutputError
     from olinear.evaluation.plots import save_figure

@@ -76,7 +76,6 @@ def fit(
     check_target(out)
     frame = read_file(data)
     checkpoint = out.with_name(f"{out.name}.checkpoint")
-    say(f"fitting {data} ...")
     try:
         forecaster.fit(frame, checkpoint=checkpoint, resume=resume)
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from olinear.cli.common import Freq, Id, Json, Plot, Time, Value, print_json, print_table, say, say_notes
+from olinear.cli.common import Freq, Id, Json, Plot, Time, Value, check_picture, print_json, print_table, say, say_notes
 
 MOST_ROWS = 20
 
@@ -29,19 +29,14 @@ def inspect(
 
     Example: olinear inspect data.csv --plot correlation.png
     """
-    from olinear.frames import check_writable
-
-    if plot is not None:
-        check_writable(plot)
+    check_picture(plot)
     if path != "-" and Path(path).is_dir():
         _inspect_model(Path(path), plot, as_json)
     else:
         _inspect_data(path, lookback, {"freq": freq, "time": time, "id": id, "value": value}, plot, as_json)
 
 
-def _inspect_data(
-    path: str, lookback: int | None, columns: dict[str, str | None], plot: str | None, as_json: bool
-) -> None:
+def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot: str | None, as_json: bool) -> None:
     from olinear.forecaster.settings import default_lookback
     from olinear.frames import read_file, read_panel
 
@@ -124,7 +119,9 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     modules = fitted.model.modules() if fitted.model is not None else []
     mixing = [module.matrix().detach().cpu().numpy() for module in modules if isinstance(module, SeriesMixer)]
     say_notes(notes)
-    if plot is not None and fitted.model is not None:
+    if plot is not None and not (mixing or spectrum):
+        say("note: nothing to draw: the model has neither a spectrum nor a NormLin")
+    elif plot is not None:
         from olinear.evaluation.plots import plot_model, save_figure
 
         varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]

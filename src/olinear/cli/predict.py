@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import Json, Plot, parse_levels, print_json, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, say, say_notes
 
 
 def predict(
@@ -32,9 +32,8 @@ def predict(
     from olinear.frames import check_writable, read_file, write_file
 
     wanted = parse_levels(levels)
-    for target in (out, plot):
-        if target is not None:
-            check_writable(target)
+    check_writable(out)
+    check_picture(plot)
     forecaster = Forecaster.load(model)
     if wanted and not forecaster.has_intervals:
         say("note: this model has no intervals: it was fitted on too few rows to hold some back for them")

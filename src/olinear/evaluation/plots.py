@@ -70,12 +70,15 @@ def _draw_series(
     for shade, (level, (low, high)) in enumerate(sorted(bounds.items(), reverse=True)):
         label = f"{level:g} % interval"
         alpha = 0.15 + 0.12 * shade
-        axis.fill_between(ahead, low[:, index], high[:, index], color=FORECAST, alpha=alpha, lw=0, label=label)
+        if len(ahead) == 1:  # an area over one step has no width
+            axis.vlines(ahead, low[:, index], high[:, index], color=FORECAST, alpha=alpha, lw=12, label=label)
+        else:
+            axis.fill_between(ahead, low[:, index], high[:, index], color=FORECAST, alpha=alpha, lw=0, label=label)
     if actual is not None:
         axis.plot(actual.times, actual.values[:, index], color=ACTUAL, lw=1.2, label="actual")
     marker = "o" if len(ahead) == 1 else None
     axis.plot(ahead, forecast.values[:, index], color=FORECAST, lw=1.6, marker=marker, label="forecast")
-    axis.set_title(forecast.series[index], loc="left", fontsize=9, fontweight="bold")
+    axis.set_title(forecast.series[index], loc="left", fontsize=9, fontweight="bold", parse_math=False)
     axis.margins(x=0.01)
     axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
@@ -114,7 +117,7 @@ def plot_model(mixing: list[Values], series: list[str], spectrum: list[float]) -
     from matplotlib.figure import Figure
 
     shown = mixing[:3]
-    count = len(shown) + bool(spectrum)
+    count = max(len(shown) + bool(spectrum), 1)
     figure = Figure(figsize=(4.6 * count, 4.3), layout="constrained")
     axes: list[Any] = list(figure.subplots(1, count, squeeze=False)[0])
     if spectrum:
@@ -126,12 +129,12 @@ def plot_model(mixing: list[Values], series: list[str], spectrum: list[float]) -
         axis.set_ylabel("per cent")
         axis.set_ylim(0, 102)
         axis.spines[["top", "right"]].set_visible(False)
-    for block, (axis, matrix) in enumerate(zip(axes, shown, strict=True), start=1):
+    for block, (axis, matrix) in enumerate(zip(axes, shown, strict=False), start=1):
         image = axis.imshow(matrix, cmap="viridis", vmin=0)
         axis.set_title(f"NormLin of block {block}: row takes from column", fontsize=10)
         if len(series) <= MOST_LABELS:
-            axis.set_xticks(range(len(series)), series, rotation=90, fontsize=7)
-            axis.set_yticks(range(len(series)), series, fontsize=7)
+            axis.set_xticks(range(len(series)), series, rotation=90, fontsize=7, parse_math=False)
+            axis.set_yticks(range(len(series)), series, fontsize=7, parse_math=False)
         figure.colorbar(image, ax=axis, shrink=0.8)
     return figure
 

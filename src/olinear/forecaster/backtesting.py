@@ -35,8 +35,13 @@ class Backtest:
         import narwhals as nw
 
         table = nw.from_native(self.metrics, eager_only=True)
-        rows = table.filter((nw.col("forecaster") == forecaster) & (nw.col("series") == series))
-        return float(rows[metric][0])
+        for column, name in (("forecaster", forecaster), ("series", series)):
+            table = table.filter(nw.col(column) == name)
+            if not len(table):
+                raise ConfigError(f"there is no score of {column} {name!r}: metrics lists them all")
+        if metric not in table.columns:
+            raise ConfigError(f"there is no score called {metric!r}: metrics has {', '.join(table.columns[2:])}")
+        return float(table[metric][0])
 
 
 def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | None, levels: list[float]) -> Backtest:
@@ -47,12 +52,18 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     steps = np.arange(settings.horizon)
     lookbacks = np.stack([bridged[origin - settings.lookback : origin] for origin in origins])
     actual = panel.values[origins[:, None] + steps]  # w h n
-    mean, scale = fitted.forecast(lookbacks)
     season = min(panel.frequency.season, int(origins[0]))
+    seasonal = bridged[origins[:, None] - season + steps % season]
+    # A series that has not begun at an origin is known by its mean in training alone, not by its first value to come.
+    begins = (~np.isnan(panel.values)).argmax(0)
+    unknown = begins >= origins[:, None]  # w n
+    for part in (lookbacks, seasonal):
+        part[:] = np.where(unknown[:, None], fitted.scaler.mean, part)
+    mean, scale = fitted.forecast(lookbacks)
     forecasts = {
         MODEL: mean,
         LAST: np.repeat(lookbacks[:, -1:], settings.horizon, axis=1),
-        SEASONAL: bridged[origins[:, None] - season + steps % season],
+        SEASONAL: seasonal,
     }
     bounds = {}
     for level in levels:
@@ -101,10 +112,9 @@ def _metrics(
             row: dict[str, Any] = {"forecaster": name, "series": label}
             row |= _errors(part, "") | _errors(part / deviation[index], "standardised_")
             for level, (low, high) in bounds.items():
-                inside = (actual >= low) & (actual <= high)
-                row[f"coverage_{level:g}"] = (
-                    float(inside[..., index][present[..., index]].mean()) if name == MODEL else float("nan")
-                )
+                inside = ((actual >= low) & (actual <= high))[..., index][present[..., index]]
+                known = name == MODEL and inside.size > 0
+                row[f"coverage_{level:g}"] = float(inside.mean()) if known else float("nan")
             rows.append(row)
     return {key: [row[key] for row in rows] for key in rows[0]}
 

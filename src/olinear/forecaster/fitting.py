@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.errors import DataError
-from olinear.forecaster.intervals import Intervals, lookback_scale
+from olinear.forecaster.intervals import Intervals, check_level, lookback_scale
 from olinear.forecaster.settings import Settings
 from olinear.frames import Panel, StandardScaler, bridge_gaps
 from olinear.frames.gaps import hide_first_targets
@@ -64,6 +64,7 @@ class Fitted:
         A constant series has an interval of width 0. A series that never was negative gets no negative bound, unless
         its forecast is.
         """
+        check_level(level)
         if self.intervals is None and self.model is not None:
             raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
         half = np.zeros_like(mean)
@@ -76,7 +77,7 @@ class Fitted:
     @property
     def last_time(self) -> pd.Timestamp | int:
         """The last time of the rows it was fitted on."""
-        return int(self.record["last"]) if self.panel.frequency.kind == "integer" else pd.Timestamp(self.record["last"])
+        return int(self.record["last"]) if self.panel.frequency.counts else pd.Timestamp(self.record["last"])
 
 
 def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume: bool, progress: bool) -> Fitted:
@@ -105,7 +106,7 @@ def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume:
         "first": str(panel.times[0]),
         "last": str(panel.times[-1]),
         "rows": len(panel),
-        "missing": panel.missing,
+        "missing_values": panel.missing,
     }
     if active.any():
         _train(fitted, panel, split, checkpoint, resume, progress)

@@ -93,7 +93,7 @@ class Forecaster:
     ):
         _check_range(horizon=horizon, lookback=lookback)
         self.progress = progress
-        self._reading = {"freq": freq, "time": time, "id": id, "value": value}
+        self._reading: dict[str, Any] = {"freq": freq, "time": time, "id": id, "value": value}
         self._given = {
             "horizon": horizon,
             "lookback": lookback,
@@ -236,12 +236,14 @@ class Forecaster:
     def read(self, data: Any) -> Panel:
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
-        frequency, style = fitted.panel.frequency, fitted.panel.style
-        reading = dict(self._reading)
-        reading["freq"] = {"calendar": frequency.step, "rows": "rows", "integer": None}[frequency.kind]
-        if style.layout == "long":
-            reading["id"], reading["value"] = reading["id"] or style.id, reading["value"] or style.value
-        return read_panel(data, **reading).pick(fitted.panel.series)
+        frequency = fitted.panel.frequency
+        reading = self._reading | {"freq": "rows" if frequency.kind == "rows" else frequency.step}
+        panel = read_panel(data, **reading, like=fitted.panel.style).pick(fitted.panel.series)
+        zoned = getattr(panel.times, "tz", None) is not None
+        if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
+            here, there = ("a", "none") if zoned else ("no", "one")
+            raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
+        return replace(panel, frequency=frequency)
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback
@@ -255,5 +257,9 @@ class Forecaster:
 
 def _check_range(**numbers: int | None) -> None:
     for name, number in numbers.items():
-        if number is not None and number < 1:
+        if number is None and name != "horizon":
+            continue
+        if not isinstance(number, int | np.integer):
+            raise ConfigError(f"{name} must be a whole number, found {number!r}")
+        if number < 1:
             raise ConfigError(f"{name} must be at least 1, found {number}")

@@ -46,10 +46,15 @@ class Intervals:
 
     def half_widths(self, level: float, scale: NDArray[np.floating]) -> NDArray[np.float64]:
         """Half of each interval, `h n`, for `scale [n]`; the level in per cent."""
-        if not 1 <= level <= 99:
-            raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
+        check_level(level)
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)
         return quantile * np.asarray(scale, dtype=np.float64)
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that no interval can have."""
+    if not 1 <= level <= 99:
+        raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
 
 
 def lookback_scale(x: Tensor) -> Tensor:

@@ -66,4 +66,4 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
 def default_lookback(horizon: int, rows: int, season: int) -> int:
     """Four short seasons or two long ones, at least twice the horizon, at most a quarter of the rows and 720."""
     wanted = max(4 * season if season <= 24 else 2 * season, 2 * horizon, 8)
-    return max(min(wanted, 720, rows // 4), min(8, rows - horizon), 1)
+    return max(min(max(min(wanted, 720, rows // 4), 8), rows - horizon), 1)

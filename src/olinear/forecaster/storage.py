@@ -2,10 +2,10 @@
 
 import hashlib
 import json
+import os
 import platform
 import shutil
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from olinear.errors import CheckpointError, OutputError
 from olinear.forecaster.fitting import Fitted, model_options
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.settings import Settings
-from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler
+from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler, parse_frequency
 from olinear.nn import OLinear
 
 FORMAT, VERSION = "olinear-model", 1
@@ -40,9 +40,10 @@ class SavedConfig(BaseModel):
     series: list[str]
     active: list[bool]
     nonnegative: list[bool]
-    frequency: dict[str, str]
-    style: dict[str, Any]
+    frequency: Frequency
+    style: FrameStyle
     time_zone: str | None
+    time_unit: str | None
     trained: dict[str, Any]
     notes: list[str]
     calibration_windows: int
@@ -52,6 +53,7 @@ class SavedConfig(BaseModel):
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
     """Write the folder under another name, then rename it; an older model of that name is replaced."""
+    folder = folder.resolve()
     check_target(folder)
     panel, tensors = fitted.panel, _tensors(fitted, context)
     weights = save(tensors)
@@ -62,9 +64,10 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         series=panel.series,
         active=fitted.active.tolist(),
         nonnegative=fitted.nonnegative.tolist(),
-        frequency=asdict(panel.frequency),
-        style=asdict(panel.style),
+        frequency=panel.frequency,
+        style=panel.style,
         time_zone=str(panel.times.tz) if getattr(panel.times, "tz", None) is not None else None,
+        time_unit=getattr(panel.times, "unit", None),
         trained=fitted.record,
         notes=panel.notes,
         calibration_windows=fitted.intervals.windows if fitted.intervals else 0,
@@ -95,13 +98,14 @@ def load_fitted(folder: Path) -> Fitted:
     config, tensors = _read(folder)
     settings, active = config.settings, np.array(config.active, dtype=bool)
     try:
-        frequency, style = Frequency(**config.frequency), FrameStyle(**config.style)  # type: ignore[arg-type]
+        _check_shapes(config, tensors)
         scaler = StandardScaler(tensors["scaler.mean"].numpy(), tensors["scaler.deviation"].numpy())
-        values, times = _context(tensors, config, frequency)
+        values, times = _context(tensors, config)
         model = None
         if active.any():
             sizes = (int(active.sum()), settings.lookback, settings.horizon)
-            model = OLinear(*sizes, **model_options(settings))
+            with torch.random.fork_rng(devices=[]):  # a new model draws weights; these are replaced at once
+                model = OLinear(*sizes, **model_options(settings))
             prefix = "model."
             model.load_state_dict(
                 {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
@@ -111,10 +115,30 @@ def load_fitted(folder: Path) -> Fitted:
         if "intervals.quantiles" in tensors:
             intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise CheckpointError(f"{folder} does not fit together: {error}") from error
-    panel = Panel(values, times, config.series, frequency, style, config.notes)
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
+    panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
     nonnegative = np.array(config.nonnegative, dtype=bool)
     return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, config.trained)
+
+
+def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
+    """Everything beside the model's own weights, whose shapes it checks itself."""
+    n, n_active = len(config.series), sum(config.active)
+    lookback, horizon = config.settings.lookback, config.settings.horizon
+    if not (n == len(config.active) == len(config.nonnegative) > 0):
+        raise ValueError(f"{n} series, but {len(config.active)} and {len(config.nonnegative)} marks of them")
+    parse_frequency(config.frequency.step) if not config.frequency.counts else None
+    shapes = {
+        "scaler.mean": (n,),
+        "scaler.deviation": (n,),
+        "intervals.quantiles": (99, horizon, n_active),
+        "context.values": (lookback, n),
+        "context.times": (lookback,),
+    }
+    for name, shape in shapes.items():
+        if name in tensors and tensors[name].shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, found {tuple(tensors[name].shape)}")
 
 
 def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
@@ -135,7 +159,11 @@ def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
         if hashlib.sha256(weights).hexdigest() != config.weights_sha256:
             raise CheckpointError(f"{folder}/{WEIGHTS} is damaged or from another model: save or copy the folder again")
         return config, load(weights)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, ValidationError, SafetensorError) as error:
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CheckpointError(f"{folder}/{CONFIG} does not fit at {where}: {first['msg']}") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError, SafetensorError) as error:
         raise CheckpointError(f"{folder} cannot be read as a model: {str(error).splitlines()[0]}") from error
 
 
@@ -148,21 +176,21 @@ def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
         tensors |= {f"model.{name}": tensor.cpu() for name, tensor in fitted.model.state_dict().items()}
     if fitted.intervals is not None:
         tensors["intervals.quantiles"] = torch.as_tensor(fitted.intervals.quantiles)
-    if context:
+    if context and len(fitted.panel):
         times = fitted.panel.times
-        stamps = times.as_unit("ns").asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)
-        tensors["context.values"] = torch.as_tensor(fitted.panel.values)
-        tensors["context.times"] = torch.as_tensor(stamps)
+        stamps = times.asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)
+        tensors["context.values"] = torch.tensor(fitted.panel.values)
+        tensors["context.times"] = torch.tensor(stamps.tolist(), dtype=torch.int64)
     return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
 
 
-def _context(tensors: dict[str, Tensor], config: SavedConfig, frequency: Frequency) -> tuple[Any, pd.Index]:
+def _context(tensors: dict[str, Tensor], config: SavedConfig) -> tuple[Any, pd.Index]:
     if "context.values" not in tensors:
         return np.empty((0, len(config.series))), pd.Index([])
     stamps = tensors["context.times"].numpy()
-    if frequency.kind == "integer":
+    if config.frequency.counts:
         return tensors["context.values"].numpy(), pd.Index(stamps)
-    times = pd.DatetimeIndex(stamps.view("datetime64[ns]"))
+    times = pd.DatetimeIndex(stamps.view(f"datetime64[{config.time_unit}]"))
     if config.time_zone is not None:
         times = times.tz_localize("UTC").tz_convert(config.time_zone)
     return tensors["context.values"].numpy(), times
@@ -172,20 +200,32 @@ def check_target(folder: Path) -> None:
     """Replace only what is a model or empty: never somebody's other folder."""
     if folder.is_file():
         raise OutputError(f"{folder} cannot be written: it is a file")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).is_file():
+    parent = next(parent for parent in folder.resolve().parents if parent.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise OutputError(f"{folder} cannot be written: {parent} is no folder to write to")
+    if folder.is_dir() and any(folder.iterdir()) and not _is_model(folder):
         raise OutputError(f"{folder} exists and is not a model folder: choose another name")
 
 
+def _is_model(folder: Path) -> bool:
+    try:
+        return bool(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["format"] == FORMAT)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
 def _swap_in(part: Path, folder: Path) -> None:
-    """Put the finished folder in its place; the old one steps aside and is put back if that fails."""
+    """Put the finished folder in its place; the old one steps aside, and is put back whatever goes wrong."""
     if not folder.exists():
         part.rename(folder)
         return
     old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    folder.replace(old)
     try:
-        part.rename(folder)
-    except OSError:
-        old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+        folder.replace(old)
+        try:
+            part.rename(folder)
+        except BaseException:
+            old.rename(folder)
+            raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)

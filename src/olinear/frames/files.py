@@ -3,6 +3,7 @@
 import io
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -17,10 +18,15 @@ def read_file(path: str) -> pd.DataFrame:
     if path == "-":
         return _read_csv(sys.stdin.buffer.read(), "standard input")
     file = Path(path)
-    if not file.exists():
-        raise DataError(f"there is no file {path}")
-    if file.is_dir():
-        raise DataError(f"{path} is a folder, not a data file")
+    try:
+        if not file.exists():
+            raise DataError(f"there is no file {path}")
+        if file.is_dir():
+            raise DataError(f"{path} is a folder, not a data file")
+    except (OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} cannot be read: {error}") from error
     if file.suffix.lower() in PARQUET:
         return _read_parquet(file)
     try:
@@ -34,10 +40,11 @@ def _read_csv(content: bytes, name: str) -> pd.DataFrame:
         raise DataError(f"{name} is a Parquet file by its first bytes: give it the ending .parquet")
     if content[:2] == b"\x1f\x8b":
         import gzip
+        import zlib
 
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"{name} is a damaged gzip file: {error}") from error
     if not content.strip():
         raise DataError(f"{name} is empty: expected a header line and rows")
@@ -47,11 +54,14 @@ def _read_csv(content: bytes, name: str) -> pd.DataFrame:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    header = text.split("\n", 1)[0]
+    header = text.lstrip().split("\n", 1)[0]
     separator = max(",;\t|", key=header.count)
     try:
-        return pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            options = {"skipinitialspace": True, "index_col": False, "low_memory": False}
+            return pd.read_csv(io.StringIO(text), sep=separator, **options)
+    except (pd.errors.ParserWarning, pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise DataError(f"{name} is not a readable CSV file: {str(error).strip()}") from error
 
 
@@ -65,27 +75,32 @@ def _read_parquet(file: Path) -> pd.DataFrame:
 
 
 def write_file(frame: pd.DataFrame, path: str) -> None:
-    """Write CSV or Parquet by the ending, under a temporary name first; `-` prints CSV."""
+    """Write CSV (compressed for .gz) or Parquet by the ending, under a temporary name first; `-` prints CSV."""
+    if isinstance(frame.index, pd.DatetimeIndex):
+        frame = frame.reset_index()
     if path == "-":
         frame.to_csv(sys.stdout, index=False)
         return
     target = Path(path)
     try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+            frame.to_csv(target, index=False)
+            return
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".olinear.", delete=False) as file:
             part = Path(file.name)
         try:
             if target.suffix.lower() in PARQUET:
                 frame.to_parquet(part, index=False)
             else:
-                frame.to_csv(part, index=False)
+                frame.to_csv(part, index=False, compression="gzip" if target.suffix == ".gz" else None)
             part.chmod(0o644)
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
     except ImportError as error:
         raise MissingDependencyError("Parquet files need pyarrow: pip install 'olinear[parquet]'") from error
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from error
 
 
 def check_writable(path: str) -> None:
@@ -93,10 +108,13 @@ def check_writable(path: str) -> None:
     target = Path(path)
     if path == "-":
         return
-    if target.is_dir():
-        raise OutputError(f"{path} cannot be written: it is a folder")
     try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}."):
+        if target.is_dir():
+            raise OutputError(f"{path} cannot be written: it is a folder")
+        target.exists()
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".olinear."):
             pass
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from error

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,19 @@ from olinear.errors import ConfigError, DataError
 
 # pandas' names before 2.2, and what they are called since.
 _NEW_NAMES = {
-    **{"H": "h", "BH": "bh", "T": "min", "S": "s", "L": "ms", "U": "us", "N": "ns", "d": "D", "b": "B", "w": "W"},
+    **{
+        "H": "h",
+        "BH": "bh",
+        "T": "min",
+        "S": "s",
+        "L": "ms",
+        "U": "us",
+        "N": "ns",
+        "MIN": "min",
+        "d": "D",
+        "b": "B",
+        "w": "W",
+    },
     **{"M": "ME", "BM": "BME", "Q": "QE", "BQ": "BQE", "A": "YE", "Y": "YE", "BA": "BYE", "BY": "BYE"},
     **{"AS": "YS", "BAS": "BYS"},
 }
@@ -34,25 +46,30 @@ class Frequency:
     step: str
     kind: Literal["calendar", "rows", "integer"] = "calendar"
 
+    @property
+    def counts(self) -> bool:
+        """Whether times are whole numbers rather than instants."""
+        return self.step.isdigit()
+
     def grid(self, times: pd.Index) -> pd.Index:
         """All steps from the first time to the last."""
         if self.kind == "rows":
             return times
         if self.kind == "integer":
             return pd.RangeIndex(times[0], times[-1] + 1, int(self.step))
-        return pd.date_range(times[0], times[-1], freq=self.step)
+        return _date_range(times[0], self.step, end=times[-1])
 
     def after(self, last: pd.Timestamp | int, count: int) -> pd.Index:
         """The `count` times that follow `last`."""
-        if self.kind == "integer":
+        if self.counts:
             return pd.RangeIndex(int(last) + int(self.step), int(last) + (count + 1) * int(self.step), int(self.step))
-        times = pd.date_range(last, periods=count + 1, freq=self.step)
+        times = _date_range(last, self.step, periods=count + 1)
         return times[times > last][:count]
 
     @property
     def season(self) -> int:
         """Steps in the natural cycle: the hours of a day, the days of a week, the months of a year; 1 if none."""
-        if self.kind == "integer":
+        if self.counts:
             return 1
         count, unit = _split_name(self.step)
         unit = unit.partition("-")[0]
@@ -61,7 +78,7 @@ class Frequency:
             cycle = DAY if step >= pd.Timedelta(minutes=1) else pd.Timedelta(hours=1)
             return max(1, round(cycle / step))
         if unit in ("QE", "QS", "BQE", "BQS"):
-            return 4
+            return max(1, 4 // count)
         if unit == "D" and count % 7 == 0:
             return max(1, 52 * 7 // count)
         return max(1, _SEASONS.get(unit, 1) // count)
@@ -76,11 +93,27 @@ def parse_frequency(name: str) -> str:
     base, dash, anchor = unit.partition("-")
     modern = f"{count if count != 1 else ''}{_NEW_NAMES.get(base, base)}{dash}{anchor}"
     try:
+        if not count:
+            raise ValueError("a step of nothing")
         return str(pd.tseries.frequencies.to_offset(modern).freqstr)
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, OverflowError) as error:
         raise ConfigError(
             f"freq {name!r} is not known: use one such as '15min', 'h', 'D', 'B', 'W', 'MS', 'ME', or 'rows'"
         ) from error
+
+
+def _date_range(start: pd.Timestamp, step: str, **extent: Any) -> pd.DatetimeIndex:
+    """Steps from `start`; where the clocks skip a wall time it moves on, where they repeat one it is the first."""
+    try:
+        return pd.date_range(start, freq=step, **extent)
+    except ValueError:
+        if start.tz is None:
+            raise
+    if "end" in extent:
+        extent["end"] = extent["end"].tz_localize(None)
+    wall = pd.date_range(start.tz_localize(None), freq=step, **extent)
+    first = np.ones(len(wall), dtype=bool)
+    return wall.tz_localize(start.tz, nonexistent="shift_forward", ambiguous=first)
 
 
 def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
@@ -97,14 +130,15 @@ def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
 
 
 def _integer_frequency(times: pd.Index, given: str | None) -> Frequency:
-    if given not in (None, "rows"):
+    if given is not None and given != "rows" and not given.isdigit():
         raise ConfigError(f"the time column has whole numbers, so freq {given!r} does not fit: leave freq out")
-    steps = np.diff(times.to_numpy())
-    step = int(np.median(steps)) if len(steps) else 1
-    uneven = np.flatnonzero((times.to_numpy() - times[0]) % step)
-    if given is None and len(uneven):
-        raise _irregular(times, int(uneven[0]), f"{step}")
-    return Frequency(str(step), "rows" if given == "rows" else "integer")
+    steps, counts = np.unique(np.diff(times.to_numpy()), return_counts=True)
+    usual = str(steps[counts.argmax()]) if len(steps) else "1"
+    if given == "rows":
+        return Frequency(usual, "rows")
+    found = Frequency(given or usual, "integer")
+    _check_on_grid(times, found)
+    return found
 
 
 def _infer(times: pd.DatetimeIndex) -> Frequency:
@@ -142,6 +176,12 @@ def _usual_step(times: pd.DatetimeIndex) -> str:
 
 def _check_on_grid(times: pd.DatetimeIndex, frequency: Frequency) -> None:
     """Refuse times that leave the grid, or a grid of which most is missing."""
+    span, step = times[-1] - times[0], frequency.after(times[0], 1)[0] - times[0]
+    if span / step > 10 * len(times):  # before a grid of any size is laid
+        row = int(np.diff(times.to_numpy()).argmax())
+        raise DataError(
+            f"most rows of a grid of {frequency.step!r} are missing, the longest gap after {times[row]}: {WAY_OUT}"
+        )
     grid = frequency.grid(times)
     off: NDArray[np.intp] = np.flatnonzero(~times.isin(grid))
     if len(off):

@@ -11,6 +11,7 @@ from olinear.errors import DataError
 from olinear.frames.frequency import Frequency, find_frequency
 
 Values = NDArray[np.float64]
+LARGEST = 1e100  # squares and sums of what is larger leave the range of doubles
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ def on_grid(
     if not times.is_unique:
         first = times[times.duplicated()][0]
         raise DataError(f"the time {first} occurs more than once: keep one row for each time (and series)")
-    if np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        raise DataError(f"column {series[column]!r} has an infinite value at {times[row]}: mend it or make it missing")
+    too_large = np.abs(values) > LARGEST
+    if too_large.any():
+        row, column = np.argwhere(too_large)[0]
+        kind = "an infinite value" if np.isinf(values[row, column]) else f"a value beyond {LARGEST:g}"
+        raise DataError(f"column {series[column]!r} has {kind} at {times[row]}: mend it or make it missing")
     for name, column in zip(series, values.T, strict=True):
         if np.isnan(column).all():
             raise DataError(f"column {name!r} has no value at all: drop it")

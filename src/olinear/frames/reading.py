@@ -17,7 +17,13 @@ _OFFSET = re.compile(r"\s*([+-]\d\d:?\d\d|Z)$")
 
 
 def read_panel(
-    frame: Any, *, time: str | None = None, id: str | None = None, value: str | None = None, freq: str | None = None
+    frame: Any,
+    *,
+    time: str | None = None,
+    id: str | None = None,
+    value: str | None = None,
+    freq: str | None = None,
+    like: FrameStyle | None = None,
 ) -> Panel:
     """Read a frame as a panel.
 
@@ -26,6 +32,7 @@ def read_panel(
             pandas, polars or pyarrow. A pandas frame may carry its times as the index.
         time, id, value: column names. Long is told by `id` or `value`, or by the names unique_id, ds and y.
         freq: a pandas frequency, `rows` for rows of uneven length, or None to find it.
+        like: the style of a frame read before, whose names and layout are taken up where they fit.
     """
     if isinstance(frame, Panel):
         return frame
@@ -37,6 +44,10 @@ def read_panel(
             raise DataError(f"there is no column {column!r}: the columns are {', '.join(map(repr, names))}")
     if not len(table):
         raise DataError("the data has no rows: pass a table with a time column and at least one numeric column")
+    if like is not None:
+        time = time or (like.time if like.time in names else None)
+        if like.layout == "long" and {like.id, like.value} <= set(names):
+            id, value = id or like.id, value or like.value
     notes: list[str] = []
     if id is not None or value is not None or set(LONG_NAMES) <= set(names):
         id, value = id or LONG_NAMES[0], value or LONG_NAMES[2]

@@ -1,0 +1,325 @@
+"""From a table to a forecast: fit, predict and backtest as a user types them."""
+
+import io
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_parts import SMALL, call, done, listing, refused, strict_json, to_long, waves
+
+from olinear.forecaster import Forecaster
+from olinear.training import loop
+
+PNG = b"\x89PNG"
+
+
+def read_csv(text: str, time: str = "time") -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), parse_dates=[time])
+
+
+# The whole walk
+
+
+@pytest.mark.parametrize("layout", ["wide", "long"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "csv.gz"])
+def test_from_a_table_to_a_forecast(tmp_path, ending, layout):
+    """Fit, predict, backtest, inspect; every kind of file in and out gives the numbers Python gives."""
+    frame = waves() if layout == "wide" else to_long(waves())
+    path, folder = tmp_path / f"data.{ending}", tmp_path / "model"
+    frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
+
+    fitted = done("fit", path, "--horizon", 4, "--out", folder, *SMALL)
+    assert "parameters" in fitted.out
+    assert f"saved to {folder}" in fitted.err
+    python = Forecaster(4, 12, model_dim=8, max_epochs=1, progress=False).fit(frame).predict(levels=[80, 95])
+
+    printed = read_csv(done("predict", folder).out, "time" if layout == "wide" else "ds")
+    pd.testing.assert_frame_equal(printed, python, check_dtype=False)
+    for name in ("forecast.csv", "forecast.parquet"):
+        assert "4 steps of 3 series written" in done("predict", folder, path, "--out", tmp_path / name).err
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "forecast.parquet"), python, check_dtype=False)
+    assert (tmp_path / "forecast.csv").read_text() == done("predict", folder).out
+
+    tested = done("backtest", folder, path, "--windows", 3)
+    assert "OLinear" in tested.out
+    assert "seasonal naive" in tested.out
+    assert "3 of 3 windows lie in the rows the model was fitted on" in tested.err
+    assert "olinear" not in done("inspect", path).err
+    assert "validation loss" in done("inspect", folder).out
+
+
+def test_new_rows_need_no_fit(model, tmp_path):
+    waves(170)[100:].to_csv(tmp_path / "new.csv", index=False)
+    answer = read_csv(done("predict", model, tmp_path / "new.csv").out)
+    assert answer["time"].tolist() == pd.date_range("2024-01-08 02:00", periods=4, freq="h").tolist()
+    expected = Forecaster.load(model).predict(waves(170), levels=[80, 95])
+    np.testing.assert_allclose(answer.drop(columns="time"), expected.drop(columns="time"), rtol=1e-12)
+
+
+def test_pipes_in_and_out(tmp_path, data):
+    """`-` reads standard input; standard output is a clean table and everything said goes to standard error."""
+    folder = tmp_path / "model"
+    gaps = waves()
+    gaps.loc[[20, 21], "b"] = np.nan
+    content = gaps.drop(index=50).to_csv(index=False).encode()
+    fitted = done("fit", "-", "--horizon", 4, "--out", folder, *SMALL, stdin=content)
+    assert "note: 1 rows are missing from the h grid" in fitted.err
+    assert "note: 5 values (1.1%) are missing" in fitted.err
+    predicted = done("predict", folder, "-", "--out", "-", stdin=content)
+    assert predicted.out.startswith("time,a,a-lo-80,a-hi-80,a-lo-95,a-hi-95,b,")
+    assert read_csv(predicted.out).shape == (4, 16)
+    assert "note: 1 rows are missing" in predicted.err
+    assert "OLinear" in done("backtest", folder, "-", stdin=content).out
+    assert "frequency" in done("inspect", "-", stdin=content).out
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_other_separators_and_a_byte_order_mark(tmp_path, model, separator):
+    content = "\ufeff" + waves().to_csv(index=False, sep=separator)
+    answer = done("predict", model, "-", stdin=content.encode())
+    assert answer.out == done("predict", model).out
+
+
+def test_columns_are_named_once(tmp_path):
+    """At fit; predict and backtest, which have no such option, remember."""
+    data = waves().rename(columns={"time": "t"}).assign(t=np.arange(150))
+    data.to_csv(tmp_path / "wide.csv", index=False)
+    done("fit", tmp_path / "wide.csv", "-h", 4, "--time", "t", "--out", tmp_path / "wide", *SMALL)
+    assert done("predict", tmp_path / "wide", tmp_path / "wide.csv").out == done("predict", tmp_path / "wide").out
+
+    named = to_long(waves()).set_axis(["when", "who", "v"], axis=1)
+    named.to_csv(tmp_path / "long.csv", index=False)
+    names = ["--time", "when", "--id", "who", "--value", "v"]
+    done("fit", tmp_path / "long.csv", "-h", 4, *names, "--out", tmp_path / "long", *SMALL)
+    assert done("predict", tmp_path / "long", tmp_path / "long.csv").out == done("predict", tmp_path / "long").out
+    done("backtest", tmp_path / "long", tmp_path / "long.csv")
+
+
+# fit
+
+
+def test_fit_for_machines(tmp_path, data):
+    outcome = done("fit", data, "-h", 4, "--out", tmp_path / "model", "--json", "--seed", 5, "--refit", *SMALL)
+    report = strict_json(outcome.out)
+    assert (report["horizon"], report["lookback"], report["seed"], report["refit"]) == (4, 12, 5, True)
+    assert report["model"] == str(tmp_path / "model")
+    assert report["validation_loss"] > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]  # no checkpoint is left
+
+
+def test_every_option_of_fit_arrives(tmp_path, data):
+    options = {
+        "lookback": 10,
+        "missing": "error",
+        "seed": 3,
+        "model-dim": 6,
+        "blocks": 2,
+        "dropout": 0.0,
+        "basis": "fourier",
+        "max-epochs": 2,
+        "batch-size": 20,
+        "learning-rate": 0.002,
+        "device": "cpu",
+    }
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    done("fit", data, "-h", 4, "--out", tmp_path / "model", "--no-progress", "--freq", "h", *words)
+    report = Forecaster.load(tmp_path / "model").report()
+    for name, value in options.items():
+        assert report[name.replace("-", "_")] == value
+
+
+def test_the_default_folder_is_model(tmp_path, data, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done("fit", data, "-h", 4, *SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_older_model_is_replaced(tmp_path, data, model):
+    folder = shutil.copytree(model, tmp_path / "model")
+    done("fit", data, "-h", 2, "--out", folder, *SMALL)
+    assert read_csv(done("predict", folder).out).shape[0] == 2
+
+
+def test_without_context_the_rows_stay_at_home(tmp_path, data):
+    done("fit", data, "-h", 4, "--no-context", "--out", tmp_path / "model", *SMALL)
+    assert "without context" in refused("predict", tmp_path / "model")
+    assert read_csv(done("predict", tmp_path / "model", data).out).shape == (4, 16)
+
+
+def test_stopped_and_resumed(tmp_path, data, monkeypatch, caplog):
+    """Ctrl-C exits with 130, leaves no model and says how to go on; --resume ends as if it never was."""
+    arguments = ["fit", data, "-h", 4, "--out", tmp_path / "model", *SMALL[:4], "--max-epochs", 3]
+    done(*arguments[:4], "--out", tmp_path / "whole", *arguments[6:])
+    real, calls = loop._validate, []
+
+    def stop(*values, **options):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*values, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_validate", stop)
+        stopped = call(*arguments)
+    assert stopped.code == 130
+    assert "--resume" in stopped.err
+    assert "Traceback" not in stopped.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.checkpoint", "whole"]
+    with caplog.at_level("INFO", "olinear.training"):
+        done(*arguments, "--resume")
+    assert "resumed" in caplog.text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "whole"]
+    assert done("predict", tmp_path / "model").out == done("predict", tmp_path / "whole").out
+
+
+def test_resume_of_another_run_is_refused(tmp_path, data, monkeypatch):
+    arguments = ["fit", data, "-h", 4, "--out", tmp_path / "model", *SMALL[:4], "--max-epochs", 3]
+    shuffled = loop._shuffled
+
+    def stop(count, seed, epoch):
+        if epoch == 2:
+            raise KeyboardInterrupt
+        return shuffled(count, seed, epoch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_shuffled", stop)
+        assert call(*arguments).code == 130
+    assert "seed" in refused(*arguments, "--seed", 1, "--resume")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.checkpoint"]
+
+
+# predict
+
+
+def test_levels_are_chosen(model):
+    assert list(read_csv(done("predict", model, "--levels", "50").out))[:4] == ["time", "a", "a-lo-50", "a-hi-50"]
+    assert list(read_csv(done("predict", model, "--levels", "").out)) == ["time", "a", "b", "c"]
+    assert "a-hi-99" in read_csv(done("predict", model, "--levels", " 1, 99 ").out)
+
+
+def test_horizons(model):
+    """Shorter cuts, longer needs --recursive and has no intervals, which a note says."""
+    whole = done("predict", model).out
+    assert done("predict", model, "--horizon", 2).out == "".join(whole.splitlines(keepends=True)[:3])
+    assert "recursive" in refused("predict", model, "--horizon", 9, "--levels", "")
+    longer = done("predict", model, "--horizon", 9, "--recursive")
+    assert "no intervals beyond" in longer.err
+    table = read_csv(longer.out)
+    assert table.shape == (9, 4)
+    np.testing.assert_allclose(table[:4].drop(columns="time"), read_csv(whole)[["a", "b", "c"]], rtol=1e-12)
+
+
+def test_a_forecast_for_machines(model, tmp_path):
+    records = strict_json(done("predict", model, "--json").out)
+    assert [record["time"] for record in records] == [f"2024-01-07 {hour:02d}:00:00" for hour in (6, 7, 8, 9)]
+    assert records[0].keys() >= {"a", "a-lo-80", "c-hi-95"}
+    both = done("predict", model, "--json", "--out", tmp_path / "f.csv")
+    assert strict_json(both.out) == records
+    assert read_csv((tmp_path / "f.csv").read_text())["a"][0] == pytest.approx(records[0]["a"])
+
+
+def test_a_picture(model, tmp_path):
+    outcome = done("predict", model, "--plot", tmp_path / "f.png")
+    assert (tmp_path / "f.png").read_bytes().startswith(PNG)
+    assert "drawn to" in outcome.err
+    assert read_csv(outcome.out).shape == (4, 16)
+    assert [path.name for path in tmp_path.iterdir()] == ["f.png"]
+
+
+def test_a_model_without_intervals_says_so(tmp_path):
+    waves(17).to_csv(tmp_path / "few.csv", index=False)
+    fitted = done("fit", tmp_path / "few.csv", "-h", 4, "--out", tmp_path / "model", *SMALL)
+    assert "too few to validate" in fitted.err
+    predicted = done("predict", tmp_path / "model")
+    assert "no intervals" in predicted.err
+    assert read_csv(predicted.out).shape == (4, 4)
+    assert "coverage" not in done("backtest", tmp_path / "model", tmp_path / "few.csv").out
+
+
+def test_nothing_but_constants(tmp_path):
+    waves().assign(a=1.0, b=2.0, c=3.0).to_csv(tmp_path / "flat.csv", index=False)
+    fitted = done("fit", tmp_path / "flat.csv", "-h", 4, "--out", tmp_path / "model", *SMALL)
+    assert "3 constant series" in fitted.err
+    table = read_csv(done("predict", tmp_path / "model", "--plot", tmp_path / "f.png").out)
+    assert (table[["b", "b-lo-95", "b-hi-95"]] == 2).all(axis=None)
+    assert (tmp_path / "f.png").read_bytes().startswith(PNG)
+    done("backtest", tmp_path / "model", tmp_path / "flat.csv")
+
+
+def test_a_time_zone_goes_through(tmp_path):
+    """As text in a CSV file, with the offset of the place."""
+    data = waves().assign(time=pd.date_range("2024-01-01", periods=150, freq="h", tz="Asia/Kolkata"))
+    data.to_csv(tmp_path / "data.csv", index=False)
+    done("fit", tmp_path / "data.csv", "-h", 4, "--out", tmp_path / "model", *SMALL)
+    answer = done("predict", tmp_path / "model", tmp_path / "data.csv")
+    assert answer.out.splitlines()[1].startswith("2024-01-07 06:00:00+05:30,")
+    assert answer.out == done("predict", tmp_path / "model").out
+
+
+# backtest
+
+
+def test_backtest_for_machines(model, data):
+    result = strict_json(done("backtest", model, data, "--windows", 4, "--stride", 2, "--levels", "90", "--json").out)
+    assert (result["windows"], result["in_sample"]) == (4, 4)
+    rows = {(row["forecaster"], row["series"]): row for row in result["metrics"]}
+    assert len(rows) == 3 * 4
+    assert rows["last value", "(all)"]["coverage_90"] is None  # NaN is not JSON
+    expected = Forecaster.load(model).backtest(waves(), windows=4, stride=2, levels=[90])
+    assert rows["OLinear", "a"]["mae"] == pytest.approx(expected.score(series="a", metric="mae"))
+    assert rows["OLinear", "(all)"]["coverage_90"] == expected.score(metric="coverage_90")
+
+
+def test_backtest_writes_every_forecast(model, data, tmp_path):
+    outcome = done("backtest", model, data, "--windows", 3, "--out", tmp_path / "all.csv")
+    assert "3 windows written to" in outcome.err
+    table = pd.read_csv(tmp_path / "all.csv", parse_dates=["cutoff", "time"])
+    assert len(table) == 12
+    assert {"a", "a-actual", "a-lo-80", "a-hi-95"} <= set(table)
+    assert (table["time"] > table["cutoff"]).all()
+
+
+def test_the_scores_printed_are_the_scores(model, data):
+    printed = done("backtest", model, data, "--windows", 3).out
+    expected = Forecaster.load(model).backtest(waves(), windows=3, levels=[80, 95])
+    assert "3 windows, all series" in printed
+    ours = next(line for line in printed.splitlines() if line.startswith("OLinear "))
+    assert ours.split()[1:5] == [
+        f"{expected.score(metric=name):.4g}" for name in ("mse", "mae", "standardised_mse", "standardised_mae")
+    ]
+    row = next(line for line in printed.splitlines() if line.startswith("b "))
+    assert row.split()[1] == f"{expected.score(series='b', metric='standardised_mae'):.4g}"
+
+
+def test_unseen_rows_need_no_note(model, tmp_path):
+    waves(200)[150:].to_csv(tmp_path / "later.csv", index=False)
+    assert done("backtest", model, tmp_path / "later.csv", "--windows", 5).err == ""
+
+
+def test_any_name_of_a_series_goes_through(tmp_path):
+    """Units in brackets are usual; they are no markup, a dollar is no formula, a colon no emoji."""
+    names = ["wind [m/s]", "x[/b]", "[red]", ":smile:", "US$^$", "a,b", "é"]
+    values = waves()["a"].to_numpy()
+    data = pd.DataFrame({"time": waves()["time"]} | {name: np.roll(values, i) for i, name in enumerate(names)})
+    data.to_csv(tmp_path / "data.csv", index=False)
+    inspected = done("inspect", tmp_path / "data.csv").out
+    done("fit", tmp_path / "data.csv", "-h", 4, "--out", tmp_path / "model", *SMALL)
+    predicted = read_csv(done("predict", tmp_path / "model", "--plot", tmp_path / "f.png").out)
+    tested = done("backtest", tmp_path / "model", tmp_path / "data.csv").out
+    for name in names:
+        assert name in inspected
+        assert name in predicted
+        assert name in tested
+    done("inspect", tmp_path / "model", "--plot", tmp_path / "m.png")
+
+
+def test_what_is_read_is_left_alone(model, data, tmp_path):
+    """Reading commands write nothing beside what they are told to."""
+    before = listing(model), data.read_bytes()
+    done("predict", model, data)
+    done("backtest", model, data)
+    done("inspect", model)
+    done("inspect", data)
+    assert (listing(model), data.read_bytes()) == before
+    assert [path.name for path in data.parent.iterdir()] == [data.name]
