@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit check-weight bench-speed accuracy clean .venv
+.PHONY: demo test lint types unit check-weight bench-speed bench-scaling accuracy clean .venv
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -27,6 +27,10 @@ check-weight: .venv
 # Ours against the plain formula and against a peer, as ratios (under 20 minutes; extra `peers` for the last line).
 bench-speed: .venv
 	$(BIN)/python benchmarks/speed.py
+
+# Step time and memory against series, lookback and horizon, with the picture in docs/images (resumable).
+bench-scaling: .venv
+	$(BIN)/python benchmarks/scaling.py
 
 # The paper's ETTh1 96->96 result (about ten minutes on two cores; resumable; needs OLINEAR_DATA).
 accuracy: .venv

@@ -198,13 +198,18 @@ def _peak_in_fresh_process(side: str) -> float:
 def measure_memory(side: str) -> None:
     """Print the peak resident memory of one step, minus what was resident before it, in MB."""
     step = training_step(MEMORY, fold=side == "folded")
-    before = _resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = resident_memory("VmRSS")
+    restart_peak()
     step()
-    print(_resident("VmHWM") - before)
+    print(resident_memory("VmHWM") - before)
 
 
-def _resident(field: str) -> float:
+def restart_peak() -> None:
+    """Let the peak of resident memory begin anew (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def resident_memory(field: str) -> float:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) / 1024

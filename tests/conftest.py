@@ -8,6 +8,8 @@ import torch
 
 NEEDS_DATA = "for want of data"
 
+torch.set_num_threads(1)  # small tensors: a second thread only waits, and badly so on a busy machine
+
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:

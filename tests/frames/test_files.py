@@ -291,9 +291,12 @@ def test_a_dash_prints_csv(capsys):
     assert capsys.readouterr().out == TEXT
 
 
-def test_a_file_is_replaced_and_readable_by_others(tmp_path):
+def test_a_file_is_replaced_as_a_whole(tmp_path):
+    """Who reads the old one goes on reading it; the new one is readable by others."""
     path = Path(saved(tmp_path, "old"))
-    write_file(TABLE, str(path))
+    with path.open(encoding="utf-8") as reader:
+        write_file(TABLE, str(path))
+        assert reader.read() == "old"
     assert path.read_text(encoding="utf-8") == TEXT
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 

@@ -119,6 +119,15 @@ def test_a_daily_hour_that_the_clocks_skip_or_repeat(zone, start):
     assert len(find_frequency(times, "D").grid(times)) == 12
 
 
+def test_a_month_may_begin_with_an_hour_that_the_clocks_skip():
+    """In Paraguay the first of October 2023 began at 01:00."""
+    months = pd.date_range("2023-01-01", periods=14, freq="MS")
+    times = months.tz_localize("America/Asuncion", nonexistent="shift_forward")
+    found = find_frequency(times)
+    assert found == Frequency("MS")
+    assert found.grid(times).equals(times)
+
+
 # --- named
 
 
@@ -153,9 +162,10 @@ def test_an_unknown_name_is_refused_with_examples(name):
     assert repr(name) in str(caught.value)
 
 
-def test_capital_minutes_are_minutes():
-    """pandas warns about MIN; a user of a library cannot act on that."""
-    assert parse_frequency("5MIN") == "5min"
+@pytest.mark.parametrize(("name", "meant"), [("5MIN", "5min"), ("w-mon", "W-MON"), ("c", "C"), ("US", "us")])
+def test_spellings_that_pandas_warns_of_are_no_warning(name, meant):
+    """A user of a library cannot act on a warning from below it."""
+    assert parse_frequency(name) == meant
 
 
 @modest
@@ -228,6 +238,11 @@ def test_a_grid_beyond_all_memory_is_refused_before_it_is_laid(name):
     times = pd.DatetimeIndex([start, *(start + pd.to_timedelta([1, 2, 3], unit="us")), pd.Timestamp("2084-01-01")])
     with pytest.raises(DataError, match=r"2024-01-01 00:00:00.000003.*freq='rows'"):
         find_frequency(times, name)
+
+
+def test_a_future_beyond_the_calendar_is_refused():
+    with pytest.raises(DataError, match="leave the calendar"):
+        Frequency("YE-DEC").after(pd.Timestamp("2024-12-31"), 400_000)
 
 
 @pytest.mark.parametrize("name", [None, "rows"])
@@ -313,6 +328,14 @@ def test_uneven_whole_numbers_as_rows_go_on_by_the_usual_step():
     assert found.season == 1
 
 
-def test_whole_numbers_have_no_calendar():
-    with pytest.raises(ConfigError, match="whole numbers, so freq 'D' does not fit: leave freq out"):
-        find_frequency(pd.Index([1, 2, 3]), "D")
+def test_whole_numbers_may_be_given_their_step():
+    times = pd.Index([0, 2, 4, 8, 10])
+    assert find_frequency(times, "2") == Frequency("2", "integer")
+    with pytest.raises(DataError, match=r"2 follows 0.*'4'"):
+        find_frequency(times, "4")
+
+
+@pytest.mark.parametrize("name", ["D", "0", "9" * 30, "²"])
+def test_a_step_that_is_none_for_whole_numbers_is_refused(name):
+    with pytest.raises((ConfigError, DataError), match=name):
+        find_frequency(pd.Index([1, 2, 3]), name)

@@ -100,6 +100,28 @@ def test_a_named_column_that_does_not_exist_is_refused_with_the_columns(backend,
         read_panel(native(wide(), backend), **{role: "nope"})
 
 
+def test_objects_that_are_neither_text_nor_dates_are_no_times():
+    frame = pd.DataFrame({"row": pd.Series(range(6), dtype=object), "Datum": DAYS.strftime("%Y-%m-%d"), "a": 1.0})
+    assert read_panel(frame).style.time == "Datum"
+
+
+def test_the_names_of_an_earlier_frame_are_taken_up():
+    """New rows for a model are read as its training rows were, whatever else they hold."""
+    named = {"unique_id": "shop", "ds": "day", "y": "sales"}
+    before = read_panel(long().rename(columns=named), id="shop", value="sales")
+    again = read_panel(long().rename(columns=named).assign(date=DAYS[0]), like=before.style)
+    assert again.style == before.style
+    np.testing.assert_array_equal(again.values, before.values)
+
+
+def test_the_names_of_an_earlier_frame_give_way_where_they_do_not_fit():
+    """A model fitted on a long frame goes on from a wide one of the same series."""
+    before = read_panel(long())
+    again = read_panel(wide(DAYS, "date", b=np.arange(6.0), a=np.arange(6.0) + 10), like=before.style)
+    assert (again.style.layout, again.style.time) == ("wide", "date")
+    np.testing.assert_array_equal(again.values, before.values)
+
+
 def test_a_panel_is_read_as_itself():
     read = read_panel(wide())
     assert read_panel(read) is read
@@ -118,7 +140,7 @@ def test_a_panel_is_read_as_itself():
 @every_backend
 def test_days_are_read_in_the_usual_forms(backend, form):
     """Through the end of a month and of a year, where a swap of day and month would show."""
-    days = pd.date_range("2023-11-28", periods=50)
+    days = pd.date_range("2023-12-05", periods=50)
     read = read_panel(native(wide(days.strftime(form)), backend))
     assert read.times.equals(days)
     assert read.notes == []
@@ -236,6 +258,13 @@ def test_an_unreadable_time_is_named_by_row_and_text(backend, cell):
 def test_fractions_are_no_times(backend):
     with pytest.raises(DataError, match="'time' holds fractions: use dates or whole numbers"):
         read_panel(native(wide(np.arange(6) / 2), backend))
+
+
+@every_backend
+def test_numbers_too_large_to_count_with_are_no_times(backend):
+    """Their differences would not fit into 64 bits."""
+    with pytest.raises(DataError, match="'time' has numbers too large"):
+        read_panel(native(wide(np.array([-(2**62), 0, 2**62])), backend))
 
 
 @every_backend

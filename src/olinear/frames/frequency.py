@@ -1,6 +1,7 @@
 """The step of a time axis: found, named, stepped forwards, and a grid laid along it."""
 
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ _NEW_NAMES = {
     **{"AS": "YS", "BAS": "BYS"},
 }
 _SEASONS = {"s": 60, "min": 60, "h": 24, "D": 7, "B": 5, "W": 52, "ME": 12, "MS": 12, "BME": 12, "BMS": 12}
+_SEASONS |= {"SME": 24, "SMS": 24}
 DAY = pd.Timedelta(days=1)
 MOST_MISSING = 0.25  # of a grid's rows; beyond that it is hardly the right grid
 WAY_OUT = "mend the times, pass the right freq=, or freq='rows' if rows are steps whatever the clock says"
@@ -95,7 +97,9 @@ def parse_frequency(name: str) -> str:
     try:
         if not count:
             raise ValueError("a step of nothing")
-        return str(pd.tseries.frequencies.to_offset(modern).freqstr)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas warns of spellings such as w-mon, and understands them
+            return str(pd.tseries.frequencies.to_offset(modern).freqstr)
     except (ValueError, AttributeError, OverflowError) as error:
         raise ConfigError(
             f"freq {name!r} is not known: use one such as '15min', 'h', 'D', 'B', 'W', 'MS', 'ME', or 'rows'"
@@ -106,6 +110,10 @@ def _date_range(start: pd.Timestamp, step: str, **extent: Any) -> pd.DatetimeInd
     """Steps from `start`; where the clocks skip a wall time it moves on, where they repeat one it is the first."""
     try:
         return pd.date_range(start, freq=step, **extent)
+    except (pd.errors.OutOfBoundsDatetime, OverflowError) as error:
+        raise DataError(
+            f"steps of {step!r} from {start} leave the calendar: mend the times, or pass another freq="
+        ) from error
     except ValueError:
         if start.tz is None:
             raise
@@ -130,7 +138,7 @@ def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
 
 
 def _integer_frequency(times: pd.Index, given: str | None) -> Frequency:
-    if given is not None and given != "rows" and not given.isdigit():
+    if given is not None and given != "rows" and not re.fullmatch("[1-9][0-9]{0,17}", given):
         raise ConfigError(f"the time column has whole numbers, so freq {given!r} does not fit: leave freq out")
     steps, counts = np.unique(np.diff(times.to_numpy()), return_counts=True)
     usual = str(steps[counts.argmax()]) if len(steps) else "1"
@@ -149,7 +157,7 @@ def _infer(times: pd.DatetimeIndex) -> Frequency:
     if np.median(_days_between(times)) >= 28 and months.min() > 0:
         count = int(np.gcd.reduce(months))
         for unit in ("MS", "ME", "BMS", "BME"):
-            if times.isin(pd.date_range(times[0], times[-1], freq=f"{count}{unit}")).all():
+            if times.isin(_date_range(times[0], f"{count}{unit}", end=times[-1])).all():
                 return Frequency(parse_frequency(f"{count}{unit}"))
     return Frequency(_usual_step(times))
 
@@ -178,9 +186,9 @@ def _check_on_grid(times: pd.DatetimeIndex, frequency: Frequency) -> None:
     """Refuse times that leave the grid, or a grid of which most is missing."""
     span, step = times[-1] - times[0], frequency.after(times[0], 1)[0] - times[0]
     if span / step > 10 * len(times):  # before a grid of any size is laid
-        row = int(np.diff(times.to_numpy()).argmax())
+        row = int((times[1:] - times[:-1] > step).argmax())
         raise DataError(
-            f"most rows of a grid of {frequency.step!r} are missing, the longest gap after {times[row]}: {WAY_OUT}"
+            f"most rows of a grid of {frequency.step!r} are missing, the first after {times[row]}: {WAY_OUT}"
         )
     grid = frequency.grid(times)
     off: NDArray[np.intp] = np.flatnonzero(~times.isin(grid))
@@ -200,7 +208,7 @@ def _irregular(times: pd.Index, row: int, step: str) -> DataError:
 
 
 def _split_name(name: str) -> tuple[int, str]:
-    match = re.fullmatch(r"(\d*)\s*([A-Za-z]+(?:-[A-Za-z]+)?)", name)
+    match = re.fullmatch(r"(\d*)\s*([A-Za-z]+(?:-[A-Za-z0-9]+)?)", name)
     if match is None:
         raise ConfigError(
             f"freq {name!r} is not known: use one such as '15min', 'h', 'D', 'B', 'W', 'MS', 'ME', or 'rows'"

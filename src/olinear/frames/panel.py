@@ -24,6 +24,7 @@ class FrameStyle:
     id: str = "unique_id"
     value: str = "y"
     indexed: bool = False  # pandas: time is the index
+    dates: bool = False  # polars, pyarrow: times are days without hours
 
 
 @dataclass(frozen=True)
@@ -130,15 +131,30 @@ def _to_native(data: dict[str, Any], style: FrameStyle) -> Any:
     columns = {}
     for name, column in data.items():
         if isinstance(column, pd.DatetimeIndex):
-            zone = column.tz
-            naive = column.tz_convert("UTC").tz_localize(None) if zone is not None else column
-            series = nw.new_series(name, naive.as_unit("us").to_numpy(), backend=style.backend)
-            columns[name] = (
-                series.dt.replace_time_zone("UTC").dt.convert_time_zone(str(zone)) if zone is not None else series
-            )
+            series = _native_times(name, column, style)
         else:
-            columns[name] = nw.new_series(name, column.tolist(), backend=style.backend)
+            series = nw.new_series(name, column.tolist(), backend=style.backend)
+        columns[name] = series.to_native()
     return nw.from_dict(columns, backend=style.backend).to_native()
+
+
+def _native_times(name: str, times: pd.DatetimeIndex, style: FrameStyle) -> Any:
+    """Times with their unit and zone, so that they can be joined to the user's own."""
+    import narwhals as nw
+
+    zone, polars = times.tz, style.backend == "polars"
+    instants = times.tz_convert(None) if zone is not None else times
+    if polars and times.unit == "s":  # which polars does not count in
+        instants = instants.as_unit("ms")
+    series = nw.new_series(name, instants.to_numpy(), backend=style.backend)
+    if style.dates and instants.equals(instants.normalize()):
+        return series.cast(nw.Date)
+    if zone is None:
+        return series
+    text = str(zone)
+    if text.startswith(("UTC+", "UTC-")):  # a bare offset: +05:30 for pyarrow, unknown to polars
+        text = "UTC" if polars else text.removeprefix("UTC")
+    return series.dt.replace_time_zone("UTC").dt.convert_time_zone(text)
 
 
 def _listed(names: list[str], most: int = 5) -> str:

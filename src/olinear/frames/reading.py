@@ -1,7 +1,5 @@
 """From a user's frame, wide or long, of pandas, polars or pyarrow, to a `Panel`."""
 
-import re
-import warnings
 from typing import Any
 
 import narwhals as nw
@@ -10,10 +8,10 @@ import pandas as pd
 
 from olinear.errors import DataError
 from olinear.frames.panel import FrameStyle, Panel, Values, on_grid
+from olinear.frames.times import holds_times, read_times, reads_as_times
 
 LONG_NAMES = ("unique_id", "ds", "y")
 TIME_NAMES = ("time", "date", "datetime", "timestamp", "ds", "day", "week", "month", "year")
-_OFFSET = re.compile(r"\s*([+-]\d\d:?\d\d|Z)$")
 
 
 def read_panel(
@@ -55,12 +53,12 @@ def read_panel(
             if column not in names:
                 raise DataError(f"a long frame needs a column {column!r}: name yours with {role}=")
         time = time or ("ds" if "ds" in names else _find_time(table, {id, value}))
-        style = FrameStyle(backend, "long", time, id, value, indexed)  # type: ignore[arg-type]
+        style = FrameStyle(backend, "long", time, id, value, indexed, table.schema[time] == nw.Date)  # type: ignore[arg-type]
         times, values, series = _read_long(table, style, notes)
     else:
         time = time or _find_time(table, set())
-        style = FrameStyle(backend, "wide", time, indexed=indexed)  # type: ignore[arg-type]
-        times = _times(table[time], notes)
+        style = FrameStyle(backend, "wide", time, indexed=indexed, dates=table.schema[time] == nw.Date)  # type: ignore[arg-type]
+        times = read_times(table[time], notes)
         series, values = _read_columns(table, time, notes)
     return on_grid(times, values, series, style, freq, notes)
 
@@ -70,12 +68,19 @@ def _open(frame: Any) -> tuple["nw.DataFrame[Any]", bool]:
     if isinstance(frame, pd.Series):
         frame = frame.to_frame()
     if isinstance(frame, pd.DataFrame):
+        if isinstance(frame.columns, pd.MultiIndex):
+            raise DataError(f"columns have several levels, such as {frame.columns[0]}: give each one name of text")
+        frame = frame.rename(columns=str)
         if isinstance(frame.index, pd.PeriodIndex):
             frame = frame.set_axis(frame.index.to_timestamp())
         if isinstance(frame.index, pd.DatetimeIndex):
-            indexed = True
-            frame = frame.rename_axis(frame.index.name or "time").reset_index()
-        frame = frame.rename(columns=str)
+            indexed, index = True, str(frame.index.name or "time")
+            if index in frame.columns:
+                raise DataError(f"the index of times and a column are both called {index!r}: rename or drop one")
+            frame = frame.rename_axis(index).reset_index()
+    names = pd.Index(frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", []))
+    if not names.is_unique:
+        raise DataError(f"several columns are called {names[names.duplicated()][0]!r}: rename or drop all but one")
     try:
         table = nw.from_native(frame)
     except TypeError as error:
@@ -88,59 +93,17 @@ def _open(frame: Any) -> tuple["nw.DataFrame[Any]", bool]:
 
 
 def _find_time(table: "nw.DataFrame[Any]", others: set[str]) -> str:
-    """The time column: by its type, by its name, or the first one if its text reads as dates."""
+    """The time column: by its type, by its name, or the first one whose text reads as dates."""
     names = [name for name in table.columns if name not in others]
-    for name in names:
-        if isinstance(table.schema[name], nw.Datetime) or table.schema[name] == nw.Date:
-            return name
-    for name in names:
-        if name.strip().lower() in TIME_NAMES:
-            return name
-    if names and table.schema[names[0]] in (nw.String, nw.Object):
-        try:
-            _times(table[names[0]].head(5), [])
-        except DataError:
-            pass
-        else:
-            return names[0]
+    for tells in (
+        lambda name: holds_times(table[name]),
+        lambda name: name.strip().lower() in TIME_NAMES,
+        lambda name: reads_as_times(table[name]),
+    ):
+        for name in names:
+            if tells(name):
+                return name
     raise DataError(f"no time column found among {', '.join(map(repr, table.columns))}: name it with time=")
-
-
-def _times(column: "nw.Series[Any]", notes: list[str]) -> pd.Index:
-    """A column as times: instants (their zone kept), dates, text, or whole numbers."""
-    if column.null_count():
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
-        raise DataError(f"the time column {column.name!r} is empty in row {row}: drop the row or fill it in")
-    if column.dtype.is_integer():
-        return pd.Index(column.to_numpy().astype(np.int64))
-    if isinstance(column.dtype, nw.Datetime) or column.dtype == nw.Date:
-        times = pd.DatetimeIndex(column.to_numpy())
-        zone = getattr(column.dtype, "time_zone", None)
-        if zone and times.tz is None:
-            times = times.tz_localize("UTC")
-        return times.tz_convert(zone) if zone else times
-    if column.dtype.is_numeric():
-        raise DataError(f"the time column {column.name!r} holds fractions: use dates or whole numbers")
-    return _parse_text([str(cell) for cell in column.to_list()], column.name, notes)
-
-
-def _parse_text(text: list[str], name: str, notes: list[str]) -> pd.Index:
-    offsets = {match[1] if match else "" for match in map(_OFFSET.search, text)}
-    if len(offsets) > 1:
-        text = [_OFFSET.sub("", cell) for cell in text]
-        notes.append(f"times in {name!r} have changing UTC offsets and were read as local wall time")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pandas warns while it guesses between day-first and month-first
-        for options in ({}, {"dayfirst": True}, {"format": "mixed"}):
-            try:
-                return pd.DatetimeIndex(pd.to_datetime(pd.Series(text), **options))
-            except (ValueError, OverflowError, TypeError):
-                continue
-        bad = pd.to_datetime(pd.Series(text), errors="coerce", format="mixed", utc=True).isna()
-    row = int(bad.argmax())
-    raise DataError(
-        f"column {name!r} is not a time in row {row + 1} ({text[row]!r}): mend it, or name the time column with time="
-    )
 
 
 def _read_columns(table: "nw.DataFrame[Any]", time: str, notes: list[str]) -> tuple[list[str], Values]:
@@ -159,10 +122,20 @@ def _read_columns(table: "nw.DataFrame[Any]", time: str, notes: list[str]) -> tu
 
 
 def _numbers(column: "nw.Series[Any]") -> Values:
+    if column.dtype.is_integer() and column.implementation.is_pyarrow():
+        return column.to_numpy().astype(np.float64)  # NumPy rounds; pyarrow refuses what float64 does not hold exactly
     if column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     cells = pd.Series(column.to_list(), dtype=object)
-    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    try:
+        numbers = pd.to_numeric(cells, errors="coerce")
+        if np.iscomplexobj(numbers):
+            raise TypeError("complex numbers")
+        numbers = numbers.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): mend it, or drop the column"
+        ) from error
     bad = numbers.isna() & cells.notna()
     if bad.any():
         row = int(bad.argmax())
@@ -175,9 +148,13 @@ def _numbers(column: "nw.Series[Any]") -> Values:
 
 def _read_long(table: "nw.DataFrame[Any]", style: FrameStyle, notes: list[str]) -> tuple[pd.Index, Values, list[str]]:
     """One row for each series and time, laid out as rows × series; what is absent is missing."""
-    times = _times(table[style.time], notes)
+    times = read_times(table[style.time], notes)
     numbers = _numbers(table[style.value])
-    series_of, series = pd.factorize(pd.Series([str(name) for name in table[style.id].to_list()]))
+    ids = pd.Series(table[style.id].to_list(), dtype=object)
+    if ids.isna().any():
+        row = int(ids.isna().argmax()) + 1
+        raise DataError(f"the id column {style.id!r} is empty in row {row}: drop the row or name its series")
+    series_of, series = pd.factorize(ids.map(str))
     distinct = times.unique().sort_values()
     row_of = distinct.get_indexer(times)
     cell = row_of * len(series) + series_of
