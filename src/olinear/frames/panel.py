@@ -104,6 +104,10 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
     data: dict[str, Any]
     if style.layout == "wide":
         data = {**extra, style.time: panel.times}
+        names = [*data, *(f"{name}{suffix}" for name in panel.series for suffix in columns)]
+        if len(set(names)) < len(names):
+            clash = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"the answer would have two columns called {clash!r}: rename that series")
         for index, name in enumerate(panel.series):
             data |= {f"{name}{suffix}": values[:, index] for suffix, values in columns.items()}
     else:
