@@ -145,6 +145,7 @@ def test_values_whose_squares_no_computer_holds(tmp_path, command, factor):
         (["--horizon", 4, "--blocks", -1], ["blocks"]),
         (["--horizon", 4, "--batch-size", 0], ["batch_size"]),
         (["--horizon", 4, "--max-epochs", 0], ["max_epochs"]),
+        (["--horizon", 4, "--seed", 2**64], ["seed"]),
         (["--horizon", 4, "--learning-rate", "nan"], ["learning_rate"]),
         (["--horizon", 4, "--learning-rate", "1e30"], ["learning_rate"]),
     ],
@@ -199,6 +200,11 @@ def test_options_of_predict(tmp_path, model, options, words):
 def test_options_of_backtest(tmp_path, model, data, options, word):
     assert word in refused("backtest", model, data, "--out", tmp_path / "f.csv", *options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stride_beyond_all_rows(model, data):
+    """One window, or a refusal; NumPy's largest number is no limit of ours."""
+    assert call("backtest", model, data, "--stride", 10**30).code in (0, 2)
 
 
 @pytest.mark.parametrize("command", ["predict", "backtest"])
@@ -322,7 +328,7 @@ def test_a_picture_of_no_known_kind(tmp_path, model, command, ending):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("where", ["file", "file/model", "folder"])
+@pytest.mark.parametrize("where", ["file", "file/model", "folder", "/", "x" * 300], ids=lambda name: name[:10])
 def test_fit_looks_at_its_output_first(tmp_path, data, monkeypatch, where):
     """An hour of training must not end in 'cannot be written'."""
     (tmp_path / "file").write_text("mine")
@@ -336,6 +342,21 @@ def test_fit_looks_at_its_output_first(tmp_path, data, monkeypatch, where):
     monkeypatch.setattr(Forecaster, "fit", fail)
     refused("fit", data, "-h", 4, "--out", tmp_path / where)
     assert listing(tmp_path) == before
+
+
+def test_a_checkpoint_that_cannot_be_written(tmp_path, data):
+    """A folder has its name; a full disk comes the same way."""
+    (tmp_path / "model.checkpoint").mkdir()
+    (tmp_path / "model.checkpoint" / "thesis.txt").write_text("mine")
+    before = listing(tmp_path)
+    refused("fit", data, "-h", 4, "--out", tmp_path / "model", *SMALL)
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize("command", ["inspect", "predict"])
+def test_a_name_no_file_can_have(tmp_path, command):
+    """A pasted paragraph instead of a path."""
+    refused(command, tmp_path / ("x" * 300))
 
 
 def test_a_demo_that_cannot_be_written(tmp_path):

@@ -6,6 +6,7 @@ from training_parts import TimeLinear, noise
 
 from olinear.errors import ConfigError
 from olinear.training import TrainingConfig, pick_device, train
+from olinear.training.devices import fitting_threads
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,16 @@ def test_a_device_that_is_not_there_is_refused(name):
 def test_training_refuses_it_before_any_step():
     with pytest.raises(ConfigError, match="'gpu'"):
         train(TimeLinear(), noise(), None, TrainingConfig(device="gpu"))
+
+
+@pytest.mark.parametrize(("width", "threads"), [(10, 1), (1200, 2)])
+def test_a_small_model_trains_on_one_thread_and_the_callers_number_comes_back(width: int, threads: int):
+    """On a busy machine a second thread costs a small model many times its worth."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with fitting_threads(torch.nn.Linear(width, width), torch.device("cpu")):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

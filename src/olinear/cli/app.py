@@ -49,18 +49,15 @@ def run(arguments: list[str]) -> int:
         app(arguments)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-    except OLinearError as error:
-        if "--debug" in arguments:
-            raise
-        typer.echo(f"olinear: {' '.join(str(error).split())}", err=True)
-        return 2
     except Exception as error:
         if "--debug" in arguments:
             raise
-        typer.echo(
-            f"olinear: unexpected {type(error).__name__}: {error} (please report it; --debug shows where)", err=True
-        )
-        return 1
+        told = " ".join(str(error).split())
+        expected = isinstance(error, OLinearError | OSError)  # or a full disk, told as the system tells it
+        if not expected:
+            told = f"unexpected {type(error).__name__}: {told} (please report it; --debug shows where)"
+        typer.echo(f"olinear: {told}", err=True)
+        return 2 if expected else 1
     return 0
 
 

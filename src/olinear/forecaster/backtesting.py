@@ -93,7 +93,7 @@ def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int |
         )
     if stride is None:  # a horizon apart where there is room, closer where there is not
         stride = max(1, min(horizon, (last - first) // max(windows - 1, 1)))
-    return np.arange(last, first - 1, -stride)[:windows][::-1]
+    return np.arange(last, first - 1, -min(stride, rows))[:windows][::-1]
 
 
 def _metrics(

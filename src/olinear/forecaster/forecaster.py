@@ -152,7 +152,7 @@ class Forecaster:
     ) -> Prediction:
         """`predict` before it becomes a frame: history, forecast and bounds as arrays, to draw or to compute with."""
         fitted = self.fitted
-        steps = self._steps(horizon, recursive, bool(levels))
+        steps = self._steps(horizon, recursive, len(levels) > 0)
         history = fitted.panel if data is None else self._read_context(data)
         if not len(history):
             raise DataError("this model was saved without context: pass the last rows, predict(data)")

@@ -200,7 +200,8 @@ def check_target(folder: Path) -> None:
     """Replace only what is a model or empty: never somebody's other folder."""
     if folder.is_file():
         raise OutputError(f"{folder} cannot be written: it is a file")
-    parent = next(parent for parent in folder.resolve().parents if parent.exists())
+    place = folder.resolve()
+    parent = next(parent for parent in (*place.parents, place) if parent.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise OutputError(f"{folder} cannot be written: {parent} is no folder to write to")
     if folder.is_dir() and any(folder.iterdir()) and not _is_model(folder):

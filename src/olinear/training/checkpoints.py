@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from olinear.errors import CheckpointError
+from olinear.errors import CheckpointError, OutputError
 
 FORMAT = "olinear-checkpoint-1"
 
@@ -20,12 +20,16 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[s
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     header = {"format": FORMAT, "record": json.dumps(record)}
-    save_file(
-        {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}, temporary, metadata=header
-    )
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        save_file(
+            {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}, temporary, metadata=header
+        )
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except (OSError, SafetensorError) as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(f"the checkpoint {path} cannot be written: {error}") from error
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

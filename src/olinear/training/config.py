@@ -20,7 +20,7 @@ class TrainingConfig(BaseModel):
     average_decay: float | None = Field(
         None, gt=0, lt=1, description="exponential averaging of weights; None does not average"
     )
-    seed: int = Field(2023, ge=0, description="of the shuffle and of dropout")
+    seed: int = Field(2023, ge=0, lt=2**63, description="of the shuffle and of dropout")
     device: str = Field("auto", description="auto (cuda, then mps, then cpu), or a torch device")
     mixed_precision: bool = Field(False, description="bfloat16 arithmetic, on CUDA only")
     checkpoint_seconds: float = Field(30.0, ge=0, description="time between checkpoints within an epoch")

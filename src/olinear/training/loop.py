@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from olinear.errors import DataError, TrainingDiverged
 from olinear.training.config import TrainingConfig
-from olinear.training.devices import pick_device
+from olinear.training.devices import fitting_threads, pick_device
 from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
@@ -69,7 +69,7 @@ def train(
             run.load(path)
             logger.info("resumed %s at epoch %d, step %d", path, run.position.epoch, run.position.step)
         steps = math.ceil(len(training) / config.batch_size)
-        with TrainingProgress(progress, config.max_epochs, steps) as bar:
+        with fitting_threads(model, device), TrainingProgress(progress, config.max_epochs, steps) as bar:
             while not run.position.finished:
                 _train_epoch(run, training, path, bar)
                 _judge_epoch(run, training, validation, bar)
