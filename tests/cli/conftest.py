@@ -1,20 +1,9 @@
-"""One thread, and a data file and a model folder that many tests can share."""
+"""A data file and a model folder that many tests can share."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from cli_parts import SMALL, done, waves
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    """The models here are so small that more threads only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -1,22 +1,10 @@
-"""One thread, and fits that many tests can share."""
-
-from collections.abc import Iterator
+"""Fits that many tests can share."""
 
 import pandas as pd
 import pytest
-import torch
 from forecaster_parts import small, waves
 
 from olinear.forecaster import Forecaster
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    """The models here are so small that more threads only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -73,18 +73,8 @@ class OLinear(nn.Module):
     ):
         super().__init__()
         ff_dim = model_dim if ff_dim is None else ff_dim
-        _check_positive(
-            n_series=n_series,
-            lookback=lookback,
-            horizon=horizon,
-            model_dim=model_dim,
-            ff_dim=ff_dim,
-            embed_dim=embed_dim,
-        )
-        if blocks < 0:
-            raise ConfigError(f"blocks must be 0 or more, found {blocks}")
-        if not 0 <= dropout < 1:
-            raise ConfigError(f"dropout must lie in [0, 1), found {dropout}")
+        sizes = {"n_series": n_series, "lookback": lookback, "horizon": horizon, "embed_dim": embed_dim}
+        _check_ranges(sizes | {"model_dim": model_dim, "ff_dim": ff_dim}, blocks, dropout)
         if rank is not None:
             if mixer != "normlin":
                 raise ConfigError(f"rank belongs to mixer='normlin', found mixer={mixer!r}: leave one of them out")
@@ -101,14 +91,8 @@ class OLinear(nn.Module):
         for _ in range(blocks):
             block = nn.Sequential()
             if mixer is not None:
-                csl = CrossSeriesLearner(
-                    model_dim,
-                    make_mixer(mixer, n_series, dropout),
-                    pre_linear=pre_linear,
-                    post_linear=post_linear,
-                    dropout=dropout,
-                )
-                block.add_module("csl", csl)
+                layers: dict[str, Any] = {"pre_linear": pre_linear, "post_linear": post_linear, "dropout": dropout}
+                block.add_module("csl", CrossSeriesLearner(model_dim, make_mixer(mixer, n_series, dropout), **layers))
             if temporal is not None:
                 block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
             self.blocks.append(block)
@@ -202,7 +186,11 @@ def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:
     return deepcopy(transform)  # a matrix of its own, also where one transform serves both sides
 
 
-def _check_positive(**numbers: int) -> None:
-    for name, number in numbers.items():
-        if number < 1:
-            raise ConfigError(f"{name} must be at least 1, found {number}")
+def _check_ranges(sizes: dict[str, int], blocks: int, dropout: float) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ConfigError(f"{name} must be at least 1, found {size}")
+    if blocks < 0:
+        raise ConfigError(f"blocks must be 0 or more, found {blocks}")
+    if not 0 <= dropout < 1:
+        raise ConfigError(f"dropout must lie in [0, 1), found {dropout}")
