@@ -219,10 +219,11 @@ def resident_memory(field: str) -> float:
 def peer_line() -> Line | None:
     try:
         from peers import forecaster_against_itransformer
+
+        plain, ours, version = forecaster_against_itransformer(best_times)
     except ImportError as error:
         print(f"left out: Forecaster.predict against neuralforecast ({error}; pip install 'olinear[peers]')")
         return None
-    plain, ours, version = forecaster_against_itransformer(best_times)
     note = f"neuralforecast {version}: {1e3 * plain:.0f} ms against {1e3 * ours:.1f} ms"
     return Line(
         "Forecaster.predict, neuralforecast's iTransformer / ours", "ETTh1 96->96, width 512", plain / ours, 8, note

@@ -46,7 +46,6 @@ class Windows:
                 f"targets must have the shape of values, {tuple(tensor.shape)}, found {tuple(self.targets.shape)}"
             )
         self.lookback, self.horizon, self.starts = lookback, horizon, starts
-        self._offsets = torch.arange(lookback + horizon, device=tensor.device)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -63,11 +62,11 @@ class Windows:
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Windows number `index [b]` as `(b t n, b h n)`."""
         first = self.starts.start + index.to(self.values.device) * self.starts.step
-        rows = first[:, None] + self._offsets  # b t+h
         if self.targets is self.values:
-            both = _cut(self.values, rows)  # b t+h n
+            both = _cut(self.values, first, self.lookback + self.horizon)  # b t+h n
             return both[:, : self.lookback], both[:, self.lookback :]
-        return _cut(self.values, rows[:, : self.lookback]), _cut(self.targets, rows[:, self.lookback :])
+        x = _cut(self.values, first, self.lookback)
+        return x, _cut(self.targets, first + self.lookback, self.horizon)
 
     def batches(self, size: int, order: Tensor | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Every window once, `size` at a time, in `order` or in time; the last batch may be smaller."""
@@ -85,6 +84,12 @@ def _as_rows(name: str, values: ArrayLike | Tensor) -> Tensor:
     return tensor.contiguous() if tensor.is_floating_point() else tensor.to(torch.get_default_dtype())
 
 
-def _cut(values: Tensor, rows: Tensor) -> Tensor:
-    """Rows `[b, k]` of `values` as `b k n`, in one gather."""
-    return values.index_select(0, rows.flatten()).view(*rows.shape, values.shape[1])
+def _cut(values: Tensor, first: Tensor, length: int) -> Tensor:
+    """`length` rows from each row of `first [b]`, as `b length n`.
+
+    Rows that follow each other lie side by side in memory, so a window is one piece of it: seen as a matrix whose rows
+    overlap, windows are gathered piece by piece instead of row by row.
+    """
+    rows, n = values.shape
+    pieces = values.as_strided((rows - length + 1, length * n), (n, 1))
+    return pieces.index_select(0, first).view(len(first), length, n)
