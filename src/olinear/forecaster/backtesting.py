@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olinear.errors import ConfigError, DataError
+from olinear.forecaster.intervals import bound_columns
 from olinear.frames import Panel, bridge_gaps, build_frame, make_table
 
 if TYPE_CHECKING:
@@ -65,15 +66,10 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
         LAST: np.repeat(lookbacks[:, -1:], settings.horizon, axis=1),
         SEASONAL: seasonal,
     }
-    bounds = {}
-    for level in levels:
-        pairs = [fitted.bounds(level, *one) for one in zip(mean, scale, strict=True)]
-        bounds[level] = (np.stack([low for low, _ in pairs]), np.stack([high for _, high in pairs]))
+    bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
     rows = (origins[:, None] + steps).ravel()
     flat = Panel(actual.reshape(len(rows), -1), panel.times[rows], panel.series, panel.frequency, panel.style)
-    columns = {"": mean, "-actual": actual}
-    for level, (low, high) in bounds.items():
-        columns |= {f"-lo-{level:g}": low, f"-hi-{level:g}": high}
+    columns = {"": mean, "-actual": actual} | bound_columns(bounds)
     cutoff = panel.times[np.repeat(origins - 1, settings.horizon)]
     table = build_frame(flat, {name: part.reshape(len(rows), -1) for name, part in columns.items()}, {"cutoff": cutoff})
     deviation = fitted.scaler.deviation
@@ -105,16 +101,17 @@ def _metrics(
 ) -> dict[str, list[Any]]:
     rows: list[dict[str, Any]] = []
     present = ~np.isnan(actual)
+    inside = {level: (actual >= low) & (actual <= high) for level, (low, high) in bounds.items()}
     for name, forecast in forecasts.items():
         error = np.where(present, forecast - actual, np.nan)
         for index, label in [(slice(None), "(all)"), *((slice(i, i + 1), one) for i, one in enumerate(series))]:
             part = error[..., index]
             row: dict[str, Any] = {"forecaster": name, "series": label}
             row |= _errors(part, "") | _errors(part / deviation[index], "standardised_")
-            for level, (low, high) in bounds.items():
-                inside = ((actual >= low) & (actual <= high))[..., index][present[..., index]]
-                known = name == MODEL and inside.size > 0
-                row[f"coverage_{level:g}"] = float(inside.mean()) if known else float("nan")
+            for level, held in inside.items():
+                counted = held[..., index][present[..., index]]
+                known = name == MODEL and counted.size > 0
+                row[f"coverage_{level:g}"] = float(counted.mean()) if known else float("nan")
             rows.append(row)
     return {key: [row[key] for row in rows] for key in rows[0]}
 

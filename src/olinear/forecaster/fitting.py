@@ -59,7 +59,7 @@ class Fitted:
         return nn.Identity() if self.model is None else self.model.compact()
 
     def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
-        """The interval at a level around forecasts `h n` made from lookbacks of deviation `scale [n]`.
+        """The interval at a level around forecasts `... h n` made from lookbacks of deviation `scale [..., n]`.
 
         A constant series has an interval of width 0. A series that never was negative gets no negative bound, unless
         its forecast is.
@@ -69,7 +69,8 @@ class Fitted:
             raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
         half = np.zeros_like(mean)
         if self.intervals is not None:
-            half[:, self.active] = self.intervals.half_widths(level, scale[self.active])[: len(mean)]
+            widths = self.intervals.half_widths(level, scale[..., self.active])
+            half[..., self.active] = widths[..., : mean.shape[-2], :]
         low = mean - half
         low = np.where(self.nonnegative & (low < 0), np.minimum(mean, 0.0), low)
         return low, mean + half

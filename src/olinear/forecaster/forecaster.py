@@ -9,6 +9,7 @@ import numpy as np
 from olinear.errors import ConfigError, DataError, NotFittedError
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.fitting import Fitted, Values, fit_panel
+from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.settings import choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
@@ -28,9 +29,7 @@ class Prediction:
 
     def to_frame(self, style: FrameStyle | None = None) -> Any:
         """The forecast as a frame of the user's kind, or of another style."""
-        columns = {"": self.forecast.values}
-        for level, (low, high) in self.bounds.items():
-            columns |= {f"-lo-{level:g}": low, f"-hi-{level:g}": high}
+        columns = {"": self.forecast.values} | bound_columns(self.bounds)
         return build_frame(replace(self.forecast, style=style or self.forecast.style), columns)
 
     def plot(self, actual: Panel | None = None, title: str = "") -> "Figure":

@@ -1,7 +1,8 @@
 """Split-conformal intervals: how wrong the model was on rows it did not learn from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -45,16 +46,24 @@ class Intervals:
         return cls(quantiles.astype(np.float32), len(ordered))
 
     def half_widths(self, level: float, scale: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Half of each interval, `h n`, for `scale [n]`; the level in per cent."""
+        """Half of each interval, `... h n`, for `scale [..., n]`; the level in per cent."""
         check_level(level)
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)
-        return quantile * np.asarray(scale, dtype=np.float64)
+        return quantile * np.asarray(scale, dtype=np.float64)[..., None, :]
 
 
 def check_level(level: float) -> None:
     """Refuse a level that no interval can have."""
     if not 1 <= level <= 99:
         raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
+
+
+def bound_columns(bounds: Mapping[float, tuple[Any, Any]]) -> dict[str, Any]:
+    """The bounds of each level by the suffix of their columns: `-lo-80` and `-hi-80`."""
+    columns: dict[str, Any] = {}
+    for level, (low, high) in bounds.items():
+        columns |= {f"-lo-{level:g}": low, f"-hi-{level:g}": high}
+    return columns
 
 
 def lookback_scale(x: Tensor) -> Tensor:

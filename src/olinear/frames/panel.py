@@ -67,8 +67,6 @@ def on_grid(
     times: pd.Index, values: Values, series: list[str], style: FrameStyle, freq: str | None, notes: list[str]
 ) -> Panel:
     """Sort rows by time, refuse duplicates and infinite values, lay the rows on their grid."""
-    if len(times) == 0:
-        raise DataError("the data has no rows: pass a table with a time column and at least one numeric column")
     if not times.is_monotonic_increasing:
         order = np.argsort(times.to_numpy(), kind="stable")
         times, values = times[order], values[order]

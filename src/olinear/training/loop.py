@@ -59,7 +59,7 @@ def train(
     path = None if checkpoint is None else Path(checkpoint)
     device = pick_device(config.device)
     model.to(device)
-    data = {"windows": len(training), "checksum": _checksum(training, validation)}
+    data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     training = training.to(device)
     validation = None if validation is None else validation.to(device)
     run = RunState(model, config, data)
