@@ -97,7 +97,7 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     x, stats = model.revin(x)  # b t n
     if shapes.encode().pays:
         weight, bias = fold_encoder(model)
-        hidden = F.linear(x.permute(2, 0, 1), weight) + bias[:, None]  # n b m
+        hidden = F.linear(x.permute(2, 0, 1), weight).add_(bias[:, None])  # n b m
     else:
         hidden = model.encode(x.mT).transpose(0, 1)  # n b m
     for block in model.blocks:
@@ -109,7 +109,7 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     hidden = model.norm(hidden)
     if shapes.decode().pays:
         weight, bias = fold_decoder(model)
-        y = model.head.rest(F.linear(hidden, weight) + bias[:, None])  # n b h
+        y = model.head.rest(F.linear(hidden, weight).add_(bias[:, None]))  # n b h
     else:
         y = model.decode(hidden.transpose(0, 1)).transpose(0, 1)  # n b h
     return model.revin.inverse(model.dropout(y).permute(1, 2, 0), stats)  # b h n
@@ -123,7 +123,7 @@ def mix_series(csl: CrossSeriesLearner, x: Tensor, *, fold: bool) -> Tensor:  # 
     if fold and isinstance(csl.pre, nn.Linear) and isinstance(csl.post, nn.Linear):
         sums = apply(x.new_ones(len(x), 1))  # n 1: of A's rows; 1 unless dropout or a variant of NormLin changes them
         weight, bias = fold_mixing(csl.pre, csl.post, sums)
-        mixed = F.linear(apply(x.flatten(1)).view_as(x), weight) + bias[:, None]
+        mixed = F.linear(apply(x.flatten(1)).view_as(x), weight).add_(bias[:, None])
     else:
         mixed = csl.post(apply(csl.pre(x).flatten(1)).view_as(x))
     return csl.norm(x + csl.dropout(mixed))

@@ -43,9 +43,11 @@ class RevIN(nn.Module):
         return z, stats
 
     def inverse(self, y: Tensor, stats: WindowStats) -> Tensor:  # b h n
+        scale, shift = stats.deviation, stats.mean  # b 1 n: both affine steps are one, on the smaller tensors
         if self.weight is not None and self.bias is not None:
-            y = (y - self.bias) / (self.weight + self.eps**2)
-        return y * stats.deviation + stats.mean
+            scale = scale / (self.weight + self.eps**2)
+            shift = shift - self.bias * scale
+        return torch.addcmul(shift, y, scale)
 
     def statistics(self, x: Tensor) -> WindowStats:
         """Mean and biased deviation over the values present on the time axis."""

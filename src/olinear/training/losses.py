@@ -23,7 +23,7 @@ def l2(forecast: Tensor, target: Tensor) -> Tensor:
 def weighted_l1(forecast: Tensor, target: Tensor) -> Tensor:
     """The paper's loss: mean of (i + 1)^(-1/2) |ŷ_i - y_i| over steps i = 0 … h-1; far steps count less."""
     steps = torch.arange(1, forecast.shape[-2] + 1, dtype=forecast.dtype, device=forecast.device)
-    return _mean_present(_error(forecast, target).abs() * steps.rsqrt()[:, None], target)
+    return _mean_present(_error(forecast, target).abs().sum((0, 2)) * steps.rsqrt(), target)
 
 
 def count_present(target: Tensor) -> int:
@@ -35,7 +35,8 @@ def _error(forecast: Tensor, target: Tensor) -> Tensor:
     """ŷ - y; 0, and without a gradient, where y is missing."""
     if forecast.shape != target.shape:
         raise DataError(f"the forecast must have shape {tuple(target.shape)}, found {tuple(forecast.shape)}")
-    return torch.where(target.isnan(), 0.0, forecast - target)
+    missing = target.isnan()
+    return (forecast - target).masked_fill(missing, 0.0) if missing.any() else forecast - target
 
 
 def _mean_present(loss: Tensor, target: Tensor) -> Tensor:

@@ -46,6 +46,7 @@ class Windows:
                 f"targets must have the shape of values, {tuple(tensor.shape)}, found {tuple(self.targets.shape)}"
             )
         self.lookback, self.horizon, self.starts = lookback, horizon, starts
+        self._pieces = _pieces(tensor, lookback + horizon)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -61,18 +62,27 @@ class Windows:
 
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor]:
         """Windows number `index [b]` as `(b t n, b h n)`."""
-        first = self.starts.start + index.to(self.values.device) * self.starts.step
-        if self.targets is self.values:
-            both = _cut(self.values, first, self.lookback + self.horizon)  # b t+h n
-            return both[:, : self.lookback], both[:, self.lookback :]
-        x = _cut(self.values, first, self.lookback)
-        return x, _cut(self.targets, first + self.lookback, self.horizon)
+        return self._cut(self._first_rows(index))
 
     def batches(self, size: int, order: Tensor | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Every window once, `size` at a time, in `order` or in time; the last batch may be smaller."""
         order = torch.arange(len(self)) if order is None else order
-        for first in range(0, len(order), size):
-            yield self.batch(order[first : first + size])
+        parts = self._first_rows(order).split(size) if len(order) else ()  # nothing would split into one empty part
+        return map(self._cut, parts)
+
+    def _first_rows(self, index: Tensor) -> Tensor:
+        return self.starts.start + index.to(self.values.device) * self.starts.step
+
+    def _cut(self, first: Tensor) -> tuple[Tensor, Tensor]:
+        """The windows that begin at the rows `first [b]`, as `(b t n, b h n)`."""
+        length = self.lookback + self.horizon
+        if self.targets is self.values:
+            both = self._pieces.index_select(0, first).view(-1, length, self.n_series)  # b t+h n
+            x, y = both.split((self.lookback, self.horizon), 1)
+            return x, y
+        x = _pieces(self.values, self.lookback).index_select(0, first)  # b t·n
+        y = _pieces(self.targets, self.horizon).index_select(0, first + self.lookback)  # b h·n
+        return x.view(-1, self.lookback, self.n_series), y.view(-1, self.horizon, self.n_series)
 
 
 def _as_rows(name: str, values: ArrayLike | Tensor) -> Tensor:
@@ -84,12 +94,10 @@ def _as_rows(name: str, values: ArrayLike | Tensor) -> Tensor:
     return tensor.contiguous() if tensor.is_floating_point() else tensor.to(torch.get_default_dtype())
 
 
-def _cut(values: Tensor, first: Tensor, length: int) -> Tensor:
-    """`length` rows from each row of `first [b]`, as `b length n`.
+def _pieces(values: Tensor, length: int) -> Tensor:
+    """Every `length` rows that follow each other, side by side as they lie in memory: a matrix whose rows overlap.
 
-    Rows that follow each other lie side by side in memory, so a window is one piece of it: seen as a matrix whose rows
-    overlap, windows are gathered piece by piece instead of row by row.
+    Windows are then gathered piece by piece instead of row by row.
     """
     rows, n = values.shape
-    pieces = values.as_strided((rows - length + 1, length * n), (n, 1))
-    return pieces.index_select(0, first).view(len(first), length, n)
+    return values.as_strided((rows - length + 1, length * n), (n, 1))
