@@ -71,16 +71,20 @@ class Line:
     note: str = ""
 
 
-def best_times(*sides: Callable[[], object], seconds: float = 12.0, least: int = 3) -> list[float]:
-    """The best time of each side, measured alternately for about `seconds`, after one warm-up each."""
+def best_times(*sides: Callable[[], object], seconds: float = 12.0, least: int = 3, in_a_row: int = 1) -> list[float]:
+    """The best time of each side, measured alternately for about `seconds`, after one warm-up each.
+
+    With `in_a_row`, each side runs so many times before the other has its turn: then the best is a warm one.
+    """
     for side in sides:
         side()
     best, rounds, began = [float("inf")] * len(sides), 0, time.perf_counter()
     while rounds < least or time.perf_counter() - began < seconds:
         for index, side in enumerate(sides):
-            started = time.perf_counter()
-            side()
-            best[index] = min(best[index], time.perf_counter() - started)
+            for _ in range(in_a_row):
+                started = time.perf_counter()
+                side()
+                best[index] = min(best[index], time.perf_counter() - started)
         rounds += 1
     return best
 

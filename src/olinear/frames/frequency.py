@@ -66,7 +66,8 @@ class Frequency:
         if self.counts:
             return pd.RangeIndex(int(last) + int(self.step), int(last) + (count + 1) * int(self.step), int(self.step))
         times = _date_range(last, self.step, periods=count + 1)
-        return times[times > last][:count]
+        following = times.searchsorted(last, side="right")
+        return times[following : following + count]
 
     @property
     def season(self) -> int:

@@ -12,6 +12,8 @@ def bridge_gaps(values: ArrayLike) -> NDArray[np.float64]:
     """
     array = np.asarray(values, dtype=np.float64)
     present = ~np.isnan(array)
+    if present.all():
+        return array.copy()
     rows = np.arange(len(array))[:, None]
     source = np.maximum.accumulate(np.where(present, rows, -1), axis=0)  # the last row with a value, -1 before it
     source = np.where(source < 0, present.argmax(0), source)

@@ -106,8 +106,9 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
         if len(set(names)) < len(names):
             clash = next(name for name in names if names.count(name) > 1)
             raise DataError(f"the answer would have two columns called {clash!r}: rename that series")
+        by_series = {suffix: values.T.copy() for suffix, values in columns.items()}  # series rows: the frame's own
         for index, name in enumerate(panel.series):
-            data |= {f"{name}{suffix}": values[:, index] for suffix, values in columns.items()}
+            data |= {f"{name}{suffix}": values[index] for suffix, values in by_series.items()}
     else:
         count = len(panel.series)
         data = {style.id: np.repeat(np.array(panel.series, dtype=object), rows)}
@@ -124,9 +125,7 @@ def make_table(data: dict[str, list[Any]], style: FrameStyle) -> Any:
 
 def _to_native(data: dict[str, Any], style: FrameStyle) -> Any:
     if style.backend == "pandas":
-        frame = pd.DataFrame(
-            {name: pd.Series(np.asarray(v) if isinstance(v, np.ndarray) else v) for name, v in data.items()}
-        )
+        frame = pd.DataFrame(data, copy=False)
         return frame.set_index(style.time) if style.indexed else frame
     import narwhals as nw
 

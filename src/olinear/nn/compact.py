@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing
 from olinear.nn.learners import AlongWidth, CrossSeriesLearner, IntraSeriesLearner
 from olinear.nn.normlin import LowRankNormLin, SeriesMixer
+from olinear.nn.revin import RevIN
 
 if TYPE_CHECKING:
     from olinear.nn.olinear import OLinear
@@ -18,34 +19,50 @@ if TYPE_CHECKING:
 class CompactOLinear(nn.Module):
     """The function of a trained OLinear in evaluation mode, `b t n -> b h n`, with fewer and smaller matrices.
 
-    It has no parameters to train; make a new one after the model has changed.
+    It has no parameters to train; make a new one after the model has changed. RevIN's affine part is folded too: its
+    bias into the encoder, its weight into the scales.
     """
+
+    gain: Tensor
+    inverse_gain: Tensor
+    shift: Tensor
 
     def __init__(self, model: "OLinear"):
         super().__init__()
         self.n_series, self.lookback, self.horizon = model.n_series, model.lookback, model.horizon
+        self.revin = RevIN(model.n_series, affine=False, eps=model.revin.eps)
         with torch.no_grad():
-            self.revin = deepcopy(model.revin)
-            self.encode = FoldedLinear(*fold_encoder(model))
-            self.blocks = nn.Sequential()
+            gain, shift = model.revin.weight, model.revin.bias
+            gain = model.input_offset.new_ones(model.n_series) if gain is None else gain.detach().clone()
+            shift = torch.zeros_like(gain) if shift is None else shift.detach().clone()
+            self.register_buffer("gain", gain)
+            self.register_buffer("inverse_gain", 1 / (gain + model.revin.eps**2))
+            self.register_buffer("shift", -shift)
+            weight, bias = fold_encoder(model)
+            self.encode = FoldedLinear(weight, bias + torch.outer(shift, weight.sum(1)))
+            self.blocks = nn.ModuleList()
             for block in model.blocks:
                 for learner in block.children():
                     self.blocks.append(_compact_learner(learner, model.n_series))
             self.norm = deepcopy(model.norm)
             self.decode = FoldedLinear(*fold_decoder(model))
-            self.output = nn.Identity() if model.head.hidden is None else deepcopy(model.head.output)
-        self.gelu = nn.Identity() if model.head.hidden is None else nn.GELU()
+            self.output = None if model.head.hidden is None else deepcopy(model.head.output)
         self.requires_grad_(False).eval()
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
         x, stats = self.revin(x)  # b t n
-        hidden = self.blocks(self.encode(x.permute(2, 0, 1)))  # n b m
-        y = self.output(self.gelu(self.decode(self.norm(hidden))))  # n b h
-        return self.revin.inverse(y.permute(1, 2, 0), stats)  # b h n
+        hidden = self.encode((x * self.gain).permute(2, 0, 1))  # n b m
+        for block in self.blocks:
+            hidden = block(hidden)  # n b m
+        y = self.decode(self.norm(hidden))  # n b f, or n b h
+        if self.output is not None:
+            y = self.output(F.gelu(y))  # n b h
+        scale = stats.deviation * self.inverse_gain  # b 1 n
+        return torch.addcmul(torch.addcmul(stats.mean, scale, self.shift), y.permute(1, 2, 0), scale)  # b h n
 
 
 class FoldedLinear(nn.Module):
-    """One weight `[out, in]` for all series and a bias `[n, out]` for each: `n b in -> n b out`."""
+    """One weight `[out, in]` for all series and a bias `[n, 1, out]` for each: `n b in -> n b out`."""
 
     weight: Tensor
     bias: Tensor
@@ -53,10 +70,10 @@ class FoldedLinear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor):
         super().__init__()
         self.register_buffer("weight", weight.detach().clone())
-        self.register_buffer("bias", bias.detach().clone())
+        self.register_buffer("bias", bias.detach()[:, None].clone())
 
     def forward(self, x: Tensor) -> Tensor:  # n b in
-        return F.linear(x, self.weight) + self.bias[:, None]
+        return F.linear(x, self.weight).add_(self.bias)
 
 
 class CompactMixing(nn.Module):
@@ -92,7 +109,19 @@ class CompactMixing(nn.Module):
     def forward(self, x: Tensor) -> Tensor:  # n b m
         mixed = self.linear(x) if self.first else x
         mixed = self.mix(mixed.flatten(1)).view_as(x)
-        return self.norm(x + (mixed if self.first else self.linear(mixed)))
+        return self.norm((mixed if self.first else self.linear(mixed)).add_(x))
+
+
+class CompactWidth(nn.Module):
+    """ISL without its dropout: `n b m -> n b m`."""
+
+    def __init__(self, isl: IntraSeriesLearner):
+        super().__init__()
+        self.expand, self.contract = _as_linear(isl.expand), _as_linear(isl.contract)
+        self.norm = deepcopy(isl.norm)
+
+    def forward(self, x: Tensor) -> Tensor:  # n b m
+        return self.norm(self.contract(F.gelu(self.expand(x))).add_(x))
 
 
 class Transposed(nn.Module):
@@ -111,16 +140,13 @@ def _compact_learner(learner: nn.Module, n_series: int) -> nn.Module:
         if isinstance(learner.mixer, SeriesMixer):
             return CompactMixing(learner, learner.mixer, n_series)
         return Transposed(deepcopy(learner))
-    compact = deepcopy(learner)
-    if isinstance(compact, IntraSeriesLearner):
-        compact.expand, compact.contract = _as_linear(compact.expand), _as_linear(compact.contract)
-    return compact
+    return CompactWidth(learner) if isinstance(learner, IntraSeriesLearner) else deepcopy(learner)
 
 
 def _as_linear(layer: nn.Module) -> nn.Module:
     """A NormLin along the width is a linear layer with its normalised matrix."""
     if not (isinstance(layer, AlongWidth) and isinstance(layer.mixer, SeriesMixer)):
-        return layer
+        return deepcopy(layer)
     matrix = layer.mixer.matrix().detach()
     linear = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False).to(matrix)
     linear.weight.data.copy_(matrix)

@@ -35,9 +35,7 @@ class RevIN(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_series)) if affine else None
 
     def forward(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
-        with torch.no_grad():
-            stats = self.statistics(x)
-        z = ((x - stats.mean) / stats.deviation).nan_to_num(0.0)
+        z, stats = self.standardise(x)
         if self.weight is not None and self.bias is not None:
             z = z * self.weight + self.bias
         return z, stats
@@ -49,10 +47,11 @@ class RevIN(nn.Module):
             shift = shift - self.bias * scale
         return torch.addcmul(shift, y, scale)
 
-    def statistics(self, x: Tensor) -> WindowStats:
-        """Mean and biased deviation over the values present on the time axis."""
-        present = ~x.isnan()
-        count = present.sum(1, keepdim=True).clamp(min=1)
-        mean = x.nansum(1, keepdim=True) / count
-        variance = (x - mean).square().nansum(1, keepdim=True) / count
-        return WindowStats(mean, (variance + self.eps).sqrt())
+    def standardise(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
+        """The window without its mean and (biased) deviation over the values present, and these."""
+        known = x.detach()
+        count = known.isnan().logical_not_().sum(1, keepdim=True).clamp_(min=1)
+        mean = known.nansum(1, keepdim=True) / count
+        centred = (x - mean).nan_to_num(0.0)
+        deviation = (centred.detach().square().sum(1, keepdim=True) / count + self.eps).sqrt()
+        return centred / deviation, WindowStats(mean, deviation)
