@@ -82,6 +82,11 @@ def draw(rows: list[dict[str, float]]) -> None:
             for axis, what, factor in ((axes[0, column], "seconds", 1e3), (axes[1, column], "megabytes", 1)):
                 axis.plot([r[key] for r in line], [factor * r[what] for r in line], marker="o", ms=4, label=name)
                 axis.set(xscale="log", yscale="log")
+                ticks = (10, 100, 1000, 10000) if key == "n" else (24, 96, 192, 336, 720)
+                axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+                levels = (5, 10, 20, 50, 100, 200, 500) if what == "seconds" else (20, 50, 100, 200, 500)
+                axis.set_yticks(levels, [f"{level}" for level in levels])
+                axis.minorticks_off()
                 axis.grid(alpha=0.3)
         axes[1, column].set_xlabel(label)
     axes[0, 0].legend(frameon=False, fontsize=9)

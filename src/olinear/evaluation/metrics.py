@@ -9,14 +9,44 @@ from torch import Tensor, nn
 from olinear.errors import DataError
 from olinear.windows import Windows
 
+LEAST_VARIATION = 1e-5  # a target that moves less has no scale of its own
+
 
 @dataclass(frozen=True)
 class Scores:
-    """Errors on the scale of the data given (the paper's numbers are on the standardised scale)."""
+    """Errors on the scale of the data given (the paper's numbers are on the standardised scale).
+
+    The scale-free ones are means over windows and series, each over its horizon; those whose target hardly moves, or
+    has missing values, are left out (NaN if none is left).
+
+        R² = 1 - |ŷ - y|² / |y - mean(y)|²       r = corr(ŷ, y)       MASE = mean|ŷ - y| / mean|y_i - y_(i-1)|
+    """
 
     mse: float
     mae: float
+    r2: float
+    pearson: float
+    mase: float
     windows: int
+
+
+class _Mean:
+    """A running mean of the values that count."""
+
+    def __init__(self) -> None:
+        self.total, self.count = 0.0, 0
+
+    def add(self, values: Tensor, counts: Tensor) -> None:
+        self.total += float(values[counts].double().sum())
+        self.count += int(counts.sum())
+
+    def add_ratio(self, above: Tensor, below: Tensor) -> None:
+        """Of ratios, where the lower part is large enough (a missing one is not)."""
+        self.add(above / below, below >= LEAST_VARIATION)
+
+    @property
+    def value(self) -> float:
+        return self.total / self.count if self.count else float("nan")
 
 
 @torch.no_grad()
@@ -24,18 +54,23 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: in
     """The mean errors of `b t n -> b h n` over every window, missing targets (NaN) left out; no batch is dropped."""
     if isinstance(model, nn.Module):
         model.eval()
-    squared = absolute = count = 0.0
+    mse, mae, unexplained, pearson, mase = (_Mean() for _ in range(5))
     for x, y in windows.batches(batch_size):
         forecast = model(x)
         if forecast.shape != y.shape:
             raise DataError(f"the forecast must have shape {tuple(y.shape)}, found {tuple(forecast.shape)}")
-        error = (forecast - y)[~y.isnan()].double()
-        squared += float(error.square().sum())
-        absolute += float(error.abs().sum())
-        count += error.numel()
-    if not count:
+        error = forecast - y  # b h n
+        mse.add(error.square(), ~y.isnan())
+        mae.add(error.abs(), ~y.isnan())
+        moves, forecast_moves = y - y.mean(1, keepdim=True), forecast - forecast.mean(1, keepdim=True)
+        total, squares = moves.square().sum(1), forecast_moves.square().sum(1)  # b n
+        unexplained.add_ratio(error.square().sum(1), total)
+        pearson.add_ratio((moves * forecast_moves).sum(1), (total * squares).sqrt())
+        if y.shape[1] > 1:
+            mase.add_ratio(error.abs().mean(1), y.diff(dim=1).abs().mean(1))
+    if not mse.count:
         raise DataError("every target of these windows is missing: there is nothing to score")
-    return Scores(squared / count, absolute / count, len(windows))
+    return Scores(mse.value, mae.value, 1 - unexplained.value, pearson.value, mase.value, len(windows))
 
 
 def last_value(horizon: int) -> Callable[[Tensor], Tensor]:

@@ -32,14 +32,14 @@ class CompactOLinear(nn.Module):
         self.n_series, self.lookback, self.horizon = model.n_series, model.lookback, model.horizon
         self.revin = RevIN(model.n_series, affine=False, eps=model.revin.eps)
         with torch.no_grad():
-            gain, shift = model.revin.weight, model.revin.bias
-            gain = model.input_offset.new_ones(model.n_series) if gain is None else gain.detach().clone()
-            shift = torch.zeros_like(gain) if shift is None else shift.detach().clone()
-            self.register_buffer("gain", gain)
-            self.register_buffer("inverse_gain", 1 / (gain + model.revin.eps**2))
-            self.register_buffer("shift", -shift)
+            gain, shift = torch.ones(model.n_series), torch.zeros(model.n_series)
+            if model.revin.weight is not None and model.revin.bias is not None:
+                gain, shift = model.revin.weight.detach().clone(), model.revin.bias.detach()
+            self.register_buffer("gain", gain.to(model.input_offset))
+            self.register_buffer("inverse_gain", torch.reciprocal(self.gain + model.revin.eps**2))
+            self.register_buffer("shift", -shift.to(self.gain))
             weight, bias = fold_encoder(model)
-            self.encode = FoldedLinear(weight, bias + torch.outer(shift, weight.sum(1)))
+            self.encode = FoldedLinear(weight, bias - torch.outer(self.shift, weight.sum(1)))
             self.blocks = nn.ModuleList()
             for block in model.blocks:
                 for learner in block.children():

@@ -1,0 +1,134 @@
+"""A job is one row of the results: a task, a model, a variant, a seed. Its recipe says how it is trained."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from olinear.bench.tasks import CORRELATION, MAIN, Task, TaskKey, find_task
+from olinear.datasets import find_dataset
+from olinear.errors import ConfigError
+from olinear.nn.bases import BASES
+
+LOOKBACKS = (96, 192, 336, 512, 720)
+FEW = 0.1  # share of the training rows in the few-shot protocol
+End = Literal["first", "last"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row to be."""
+
+    key: TaskKey
+    model: str = MAIN
+    variant: str = "main"
+    seed: int = 2023
+
+    @property
+    def name(self) -> str:
+        """A name for its files."""
+        parts = (self.key.dataset, self.key.lookback, self.key.horizon, self.model, self.variant, self.seed)
+        return "_".join(map(str, parts)).replace("/", "-")
+
+    def __str__(self) -> str:
+        variant = "" if self.variant == "main" else f" {self.variant}"
+        return f"{self.key} {self.model}{variant} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a job is trained and on what; the defaults are the paper's main results."""
+
+    task: Task  # with the job's lookback
+    train_on: str  # dataset
+    basis_from: str  # dataset
+    basis: str = "pearson"
+    basis_share: float = 1.0  # of the training rows, the newest
+    train_share: float = 1.0
+    train_end: End = "first"
+    correlation: bool = False  # OLinear-C: NormLin's matrix is the softmax of the series' correlation
+    rank: int | None = None
+
+
+def recipe(job: Job) -> Recipe:
+    """The recipe of a job: its task's settings, changed by its variant `name` or `name=value`."""
+    name, _, value = job.variant.partition("=")
+    if name not in VARIANTS:
+        raise ConfigError(f"no variant is called {name!r}: there are {', '.join(VARIANTS)}")
+    searches = name == "lookback-search"
+    key = job.key._replace(lookback=96) if searches else job.key
+    task = find_task(key, CORRELATION if name == CORRELATION else MAIN)
+    plain = Recipe(replace(task, key=job.key), key.dataset, key.dataset)
+    try:
+        return VARIANTS[name](plain, value)
+    except ValueError as error:
+        raise ConfigError(f"variant {job.variant!r} of {job.key} is not possible: {error}") from error
+
+
+def _main(plain: Recipe, value: str) -> Recipe:
+    return plain
+
+
+def _correlation(plain: Recipe, value: str) -> Recipe:
+    return replace(plain, correlation=True)
+
+
+def _few_shot(plain: Recipe, value: str) -> Recipe:
+    ends: dict[str, End] = {"first": "first", "last": "last"}
+    if value not in ends:
+        raise ValueError("few-shot=first or few-shot=last")
+    return replace(plain, train_share=FEW, train_end=ends[value])
+
+
+def _zero_shot(plain: Recipe, value: str) -> Recipe:
+    other, own = find_dataset(value), find_dataset(plain.train_on)
+    if other.series != own.series:
+        raise ValueError(f"{other.name} has {other.series} series, {own.name} {own.series}")
+    task = find_task(plain.task.key._replace(dataset=other.name))
+    return replace(plain, task=task, train_on=other.name, basis_from=other.name)
+
+
+def _q_ratio(plain: Recipe, value: str) -> Recipe:
+    share = float(value)
+    if not 0 < share <= 1:
+        raise ValueError("q-ratio is a share of the training rows, such as q-ratio=0.2")
+    return replace(plain, basis_share=share)
+
+
+def _swapped_q(plain: Recipe, value: str) -> Recipe:
+    return replace(plain, basis_from=find_dataset(value).name)
+
+
+def _embedding(plain: Recipe, value: str) -> Recipe:
+    return replace(plain, task=replace(plain.task, embed_dim=int(value)))
+
+
+def _basis(plain: Recipe, value: str) -> Recipe:
+    if value not in BASES:
+        raise ValueError(f"basis is one of {', '.join(BASES)}")
+    return replace(plain, basis=value)
+
+
+def _rank(plain: Recipe, value: str) -> Recipe:
+    return replace(plain, rank=int(value))
+
+
+# What a variant changes. `few-shot=last` and the like take a value.
+VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
+    "main": _main,
+    CORRELATION: _correlation,
+    "lookback-search": _main,
+    "few-shot": _few_shot,
+    "zero-shot": _zero_shot,
+    "q-ratio": _q_ratio,
+    "swapped-q": _swapped_q,
+    "embed": _embedding,
+    "basis": _basis,
+    "rank": _rank,
+}
+
+
+def expand(keys: list[TaskKey], variant: str, seeds: int, first_seed: int = 2023) -> list[Job]:
+    """The jobs of some tasks; `lookback-search` has one for each lookback (long suite)."""
+    if variant == "lookback-search":
+        keys = [key._replace(lookback=lookback) for key in keys if key.lookback == 96 for lookback in LOOKBACKS]
+    return [Job(key, variant=variant, seed=first_seed + index) for key in keys for index in range(seeds)]

@@ -1,0 +1,151 @@
+"""Many jobs: short ones beside each other on one thread each, long ones alone on all threads."""
+
+import multiprocessing
+import queue
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from olinear.bench.jobs import Job
+from olinear.bench.planning import Plan, Planned
+from olinear.bench.results import add_row, failed
+from olinear.bench.worker import Message, work
+
+POLL = 0.2  # seconds
+
+
+@dataclass
+class Running:
+    """A worker and what it told last."""
+
+    planned: Planned
+    process: Any
+    threads: int
+    started: float
+    note: str = "starting"
+    told: bool = False  # how it ended
+
+
+@dataclass
+class State:
+    """How a run stands, for whoever shows it."""
+
+    waiting: deque[Planned]
+    running: dict[Job, Running] = field(default_factory=dict)
+    done: int = 0
+    failed: int = 0
+    elsewhere: int = 0  # done or taken by another process
+    estimated: float = 0.0  # of the jobs done here
+    spent: float = 0.0
+
+    def seconds_left(self, jobs: int) -> float:
+        """By the estimates, corrected by how the jobs so far compared with theirs."""
+        correction = self.spent / self.estimated if self.estimated > 60 else 1.0
+        short = sum(p.seconds for p in self.waiting if not p.is_long)
+        long = sum(p.seconds for p in self.waiting if p.is_long)
+        now = time.monotonic()
+        at_work = [max(correction * r.planned.seconds - (now - r.started), 0.0) for r in self.running.values()]
+        return correction * (short / jobs + long / torch.get_num_threads()) + max(at_work, default=0.0)
+
+
+class Pool:
+    """Runs a plan.
+
+    Args:
+        results: folder of the result files.
+        data: folder of the datasets, or None for the usual places.
+        jobs: how many short jobs at a time.
+        hours: stop after so long; what is unfinished goes on from its checkpoint the next time.
+        show: called with the state several times a second, and with the message when a job ends.
+    """
+
+    def __init__(
+        self,
+        results: Path,
+        data: Path | None = None,
+        *,
+        jobs: int = 2,
+        hours: float | None = None,
+        show: Callable[[State, Message | None], None] = lambda state, message: None,
+    ):
+        self.results, self.data, self.jobs, self.show = results, data, jobs, show
+        self.deadline = None if hours is None else time.monotonic() + 3600 * hours
+        self.context = multiprocessing.get_context("spawn")
+        self.channel: Any = self.context.Queue()
+
+    def run(self, plan: Plan) -> State:
+        """Until all is done or the time is up; Ctrl-C ends the workers, whose checkpoints stay."""
+        state = State(deque(plan.jobs))
+        try:
+            while (state.waiting or state.running) and not self._time_is_up():
+                self._start(state)
+                self._listen(state)
+                self._bury(state)
+                self.show(state, None)
+        finally:
+            for running in state.running.values():
+                running.process.terminate()
+                running.process.join()
+        return state
+
+    def _time_is_up(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def _start(self, state: State) -> None:
+        while state.waiting:
+            alone = state.waiting[0].is_long or any(r.planned.is_long for r in state.running.values())
+            if len(state.running) >= (1 if alone else self.jobs):
+                return
+            planned = state.waiting.popleft()
+            threads = torch.get_num_threads() if planned.is_long or self.jobs == 1 else 1
+            arguments = (planned.job, self.results, self.data, threads, self.channel)
+            process = self.context.Process(target=work, args=arguments, daemon=True)
+            process.start()
+            state.running[planned.job] = Running(planned, process, threads, time.monotonic())
+
+    def _listen(self, state: State) -> None:
+        """Take all messages there are, waiting a little for the first."""
+        wait = POLL
+        while True:
+            try:
+                message = self.channel.get(timeout=wait)
+            except queue.Empty:
+                return
+            wait = 0.001
+            running = state.running.get(message.job)
+            if running is None:
+                continue
+            if message.kind == "epoch":
+                running.note = message.text
+                continue
+            running.told = True
+            self._count(state, running, message)
+
+    def _count(self, state: State, running: Running, message: Message) -> None:
+        if message.kind == "done":
+            state.done += 1
+            state.estimated += running.planned.seconds
+            state.spent += message.seconds * running.threads
+        elif message.kind == "failed":
+            state.failed += 1
+        else:
+            state.elsewhere += 1
+        self.show(state, message)
+
+    def _bury(self, state: State) -> None:
+        """Take leave of ended workers; one that ended without a word was killed, by want of memory for instance."""
+        for job, running in list(state.running.items()):
+            if running.process.is_alive():
+                continue
+            self._listen(state)
+            if not running.told:
+                text = f"its process ended with code {running.process.exitcode} (killed, or out of memory?)"
+                add_row(self.results, failed(job, text))
+                self._count(state, running, Message(job, "failed", text))
+            running.process.join()
+            del state.running[job]

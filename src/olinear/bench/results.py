@@ -1,0 +1,130 @@
+"""The results: one CSV row for each job, added by many processes, never lost or doubled."""
+
+import csv
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
+
+from filelock import FileLock
+
+from olinear.bench.jobs import Job
+from olinear.bench.tasks import TaskKey, tasks
+from olinear.errors import DataError
+
+
+@dataclass(frozen=True)
+class Row:
+    """One result, or one failure: then `error` says why and the scores are empty."""
+
+    dataset: str
+    lookback: int
+    horizon: int
+    model: str
+    variant: str
+    seed: int
+    mse: float | None = None
+    mae: float | None = None
+    r2: float | None = None
+    pearson: float | None = None
+    mase: float | None = None
+    windows: int | None = None
+    best_epoch: int | None = None
+    epochs: int | None = None
+    seconds: float | None = None
+    parameters: int | None = None
+    peak_memory_mb: float | None = None
+    versions: str = ""
+    commit: str = ""
+    error: str = ""
+    validation_loss: float | None = None
+
+    @property
+    def key(self) -> TaskKey:
+        return TaskKey(self.dataset, self.lookback, self.horizon)
+
+    @property
+    def job(self) -> Job:
+        return Job(self.key, self.model, self.variant, self.seed)
+
+
+COLUMNS = [field.name for field in fields(Row)]
+_INTEGERS = ("lookback", "horizon", "seed", "windows", "best_epoch", "epochs", "parameters")
+_NUMBERS = ("mse", "mae", "r2", "pearson", "mase", "seconds", "peak_memory_mb", "validation_loss")
+
+
+def failed(job: Job, error: str) -> Row:
+    """The row of a job that could not be finished."""
+    return Row(*job.key, job.model, job.variant, job.seed, error=" ".join(error.split())[:500])
+
+
+def results_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.csv"))
+
+
+def read_results(folder: Path) -> list[Row]:
+    """Every row of `folder/*.csv`."""
+    return [row for path in results_files(folder) for row in read_file(path)]
+
+
+def read_file(path: Path) -> list[Row]:
+    """The rows of one file; a line that is none is an error that names it."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        missing = set(COLUMNS) - set(reader.fieldnames or [])
+        if missing:
+            raise DataError(f"{path} lacks the columns {', '.join(sorted(missing))}: it is no file of results")
+        return [_parse(line, f"{path}, line {reader.line_num}") for line in reader]
+
+
+def finished(folder: Path) -> set[Job]:
+    """The jobs that have a result; one that failed is not among them."""
+    return {row.job for row in read_results(folder) if not row.error}
+
+
+def add_row(folder: Path, row: Row) -> None:
+    """Put a row into `folder/<model>.csv`, in the place of an earlier one of the same job."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{row.model}.csv"
+    with FileLock(runs_folder(folder) / "results.lock"):
+        rows = read_file(path) if path.exists() else []
+        rows = sorted([*(old for old in rows if old.job != row.job), row], key=_order)
+        part = path.with_suffix(".csv.part")
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(map(_format, rows))
+        part.replace(path)
+
+
+def runs_folder(folder: Path) -> Path:
+    """Where locks and checkpoints of running jobs are, beside the results."""
+    path = folder / ".runs"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _order(row: Row) -> tuple[object, ...]:
+    datasets = {key.dataset: None for key in tasks()}
+    return (row.variant != "main", row.variant, list(datasets).index(row.dataset), row.lookback, row.horizon, row.seed)
+
+
+def _format(row: Row) -> list[str]:
+    return [
+        f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value) for value in astuple(row)
+    ]
+
+
+def _parse(line: dict[str, str], place: str) -> Row:
+    values: dict[str, object] = {name: line[name] for name in COLUMNS}
+    try:
+        for name in _INTEGERS:
+            values[name] = int(line[name]) if line[name] else None
+        for name in _NUMBERS:
+            values[name] = float(line[name]) if line[name] else None
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{place}: {error}") from error
+    return Row(**values)  # type: ignore[arg-type]
+
+
+def as_record(row: Row) -> dict[str, object]:
+    """The row by the names of its columns."""
+    return asdict(row)

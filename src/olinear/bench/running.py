@@ -1,0 +1,190 @@
+"""One job from raw file to scores: split, scale, train with validation-only selection, score every test window."""
+
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from olinear import __version__
+from olinear.bench.jobs import Job, Recipe, recipe
+from olinear.bench.results import Row
+from olinear.bench.tasks import Task
+from olinear.datasets import find_dataset, load_values, require
+from olinear.evaluation import evaluate
+from olinear.frames import StandardScaler
+from olinear.nn import NormLin, OLinear, OrthoTrans
+from olinear.nn.functional import series_correlation
+from olinear.training import TrainingConfig, train
+from olinear.windows import Split, Windows
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A dataset ready for a task: raw values, the same standardised by its training rows, and its split."""
+
+    raw: Values
+    scaled: NDArray[np.float32]
+    split: Split
+
+    def windows(self, span: range, lookback: int, horizon: int) -> Windows:
+        return Windows(self.scaled, lookback, horizon, self.split.starts(span, lookback, horizon))
+
+
+def load_series(name: str, task: Task, folder: Path | None) -> Series:
+    """A dataset split as the task says and standardised by its training rows."""
+    dataset = find_dataset(name)
+    raw = load_values(dataset, require(dataset, folder))
+    split = dataset.split_rows(len(raw), task.split)
+    return Series(raw, StandardScaler.fit(raw[: len(split.train)]).transform(raw), split)
+
+
+def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[str, Any] | None]:
+    """Train (going on from `checkpoint` if it is there) and score; with a few forecasts to draw, for chosen jobs."""
+    plan = recipe(job)
+    task, (_, lookback, horizon) = plan.task, job.key
+    source = load_series(plan.train_on, task, folder)
+    target = source if job.key.dataset == plan.train_on else load_series(job.key.dataset, task, folder)
+    rows = _training_rows(plan, len(source.split.train))
+    torch.manual_seed(job.seed)
+    model = build_model(plan, source, rows, folder)
+    config = TrainingConfig(
+        learning_rate=task.learning_rate,
+        schedule=task.schedule,
+        batch_size=task.batch_size,
+        max_epochs=task.max_epochs,
+        patience=task.patience,
+        seed=job.seed,
+    )
+    starts = range(rows.start, rows.stop - lookback - horizon + 1)
+    training = Windows(source.scaled, lookback, horizon, starts)
+    validation = source.windows(source.split.validation, lookback, horizon)
+    report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
+    test = target.windows(target.split.test, lookback, horizon)
+    compact = model.compact()
+    scores = evaluate(compact, test)
+    row = Row(
+        *job.key,
+        job.model,
+        job.variant,
+        job.seed,
+        scores.mse,
+        scores.mae,
+        scores.r2,
+        scores.pearson,
+        scores.mase,
+        scores.windows,
+        report.best_epoch,
+        report.epochs,
+        round(report.seconds, 1),
+        sum(parameter.numel() for parameter in model.parameters()),
+        peak_memory(),
+        versions(),
+        commit(),
+        "",
+        report.best_loss,
+    )
+    return row, draw_forecasts(job, compact, test) if _is_drawn(job) else None
+
+
+def _is_drawn(job: Job) -> bool:
+    """One horizon of each dataset and lookback is drawn in the report."""
+    horizons = find_dataset(job.key.dataset).horizons.get(job.key.lookback, ())
+    return job.variant == "main" and job.seed == 2023 and job.key.horizon == horizons[0]
+
+
+def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
+    """Forecasts of the first series at a quarter, half and three quarters of the test windows, standardised."""
+    chosen = torch.tensor([len(test) * quarter // 4 for quarter in (1, 2, 3)])
+    x, y = test.batch(chosen)
+    with torch.no_grad():
+        forecast = model(x)
+    lines = zip(chosen.tolist(), *(part[..., 0].tolist() for part in (x, y, forecast)), strict=True)
+    windows = [
+        {"start": start, "series": "1"}
+        | {
+            name: [round(v, 4) for v in line]
+            for name, line in zip(("history", "actual", "forecast"), parts, strict=True)
+        }
+        for start, *parts in lines
+    ]
+    return {**job.key._asdict(), "variant": job.variant, "seed": job.seed, "windows": windows}
+
+
+def build_model(plan: Recipe, source: Series, rows: range, folder: Path | None) -> OLinear:
+    """The model of a recipe, its bases from training rows alone."""
+    task = plan.task
+    values = source.raw if plan.basis == "published" else source.scaled
+    known: NDArray[np.generic] = values[rows.start : rows.stop]
+    if plan.basis_from != plan.train_on:
+        other = load_series(plan.basis_from, task, folder)
+        known = other.scaled[: len(other.split.train)]
+    known = known[-max(int(plan.basis_share * len(known)), 1) :]
+    mixer: str | Callable[..., NormLin] = "normlin"
+    if plan.correlation:
+        correlation = series_correlation(source.scaled[rows.start : rows.stop])
+        mixer = partial(NormLin, fixed=correlation, transform="softmax")
+    return OLinear(
+        source.scaled.shape[1],
+        task.key.lookback,
+        task.key.horizon,
+        input_transform=OrthoTrans.fit(known, task.key.lookback, plan.basis),
+        output_transform=OrthoTrans.fit(known, task.key.horizon, plan.basis),
+        model_dim=task.model_dim,
+        ff_dim=task.ff_dim,
+        embed_dim=task.embed_dim,
+        blocks=task.blocks,
+        dropout=task.dropout,
+        mixer=mixer,
+        rank=plan.rank,
+    )
+
+
+def _training_rows(plan: Recipe, count: int) -> range:
+    """All training rows, or the first or last share of them."""
+    kept = int(plan.train_share * count)
+    return range(kept) if plan.train_end == "first" else range(count - kept, count)
+
+
+def peak_memory() -> float | None:
+    """The largest resident memory of this process so far, in MB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def versions() -> str:
+    """What the result was made with."""
+    return (
+        f"olinear {__version__}, torch {torch.__version__}, numpy {np.__version__}, python {platform.python_version()}"
+    )
+
+
+def commit() -> str:
+    """The commit of the source this runs from, with a `+` if it was changed since; empty if it is no checkout."""
+    here = Path(__file__).parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(here), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        if not git("ls-files", "--error-unmatch", __file__):
+            return ""
+        changed = git("status", "--porcelain", "--", str(here.parent))
+        return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""

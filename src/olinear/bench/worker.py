@@ -1,0 +1,90 @@
+"""One job in a process of its own: claimed by a lock, resumed from its checkpoint, written when done."""
+
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+
+from olinear.bench.jobs import Job
+from olinear.bench.results import add_row, failed, finished, runs_folder
+from olinear.bench.running import run_job
+from olinear.errors import OLinearError
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a worker tells: `kind` is epoch, done, failed, or busy (another process has the job or has done it)."""
+
+    job: Job
+    kind: str
+    text: str = ""
+    seconds: float = 0.0
+
+
+def work(job: Job, results: Path, data: Path | None, threads: int, channel: Any) -> None:
+    """Do a job unless another process has it; tell `channel` (a queue) how it goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends its workers
+    _end_with_the_parent()
+    torch.set_num_threads(threads)
+    logger = logging.getLogger("olinear.training")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(_Teller(job, channel))
+    try:
+        with FileLock(runs_folder(results) / f"{job.name}.lock", timeout=0):
+            if job in finished(results):
+                channel.put(Message(job, "busy"))
+                return
+            _do(job, results, data, channel)
+    except Timeout:
+        channel.put(Message(job, "busy"))
+
+
+def _do(job: Job, results: Path, data: Path | None, channel: Any) -> None:
+    checkpoint = runs_folder(results) / f"{job.name}.safetensors"
+    try:
+        row, drawn = run_job(job, data, checkpoint)
+    except Exception as error:
+        text = str(error) if isinstance(error, OLinearError) else f"{type(error).__name__}: {error}"
+        add_row(results, failed(job, text))
+        channel.put(Message(job, "failed", text))
+        return
+    if drawn:
+        path = results / "forecasts" / f"{job.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(drawn), "utf-8")
+    add_row(results, row)
+    checkpoint.unlink(missing_ok=True)
+    text = f"MSE {row.mse:.4f}, MAE {row.mae:.4f}, epoch {row.best_epoch} of {row.epochs}"
+    channel.put(Message(job, "done", text, row.seconds or 0.0))
+
+
+class _Teller(logging.Handler):
+    """Passes the training's log lines on."""
+
+    def __init__(self, job: Job, channel: Any):
+        super().__init__(logging.INFO)
+        self.job, self.channel = job, channel
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.channel.put(Message(self.job, "epoch", record.getMessage()))
+
+
+def _end_with_the_parent() -> None:
+    """A worker whose parent was killed must not go on unseen."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

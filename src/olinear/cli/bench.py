@@ -1,0 +1,78 @@
+"""`olinear bench`: the paper's evaluation, from raw files to a table beside the published numbers."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from olinear.cli.common import say
+from olinear.errors import ConfigError
+
+bench = typer.Typer(
+    help="Rerun the paper's 140 tasks and read the results beside the published ones.", no_args_is_help=True
+)
+
+Suite = Literal["long", "short", "all"]
+
+
+@bench.command()
+def run(
+    suite: Annotated[Suite, typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")] = "all",
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
+    horizon: Annotated[list[int] | None, typer.Option(help="Only this horizon; may be repeated.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Which models; OLinear if left out.")] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
+            "swapped-q=Power, embed=8, basis=published, rank=16; may be repeated."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 2023 on.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Short tasks at a time, one thread each.")] = 2,
+    hours: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so long.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its estimate.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Folder of the datasets; else OLINEAR_DATA.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+) -> None:
+    """Train and score tasks, one row of results each.
+
+    Start it again after a stop: what is finished is not repeated, what was begun goes on from its last epoch. Several
+    may run at once on one folder.
+
+    Example: olinear bench run --suite short --dataset ILI --seeds 3
+    """
+    from olinear.bench import Pool, expand, make_plan, matrix_speed, tasks
+    from olinear.bench.results import finished
+    from olinear.cli.bench_progress import BenchProgress, print_plan
+    from olinear.datasets import find_dataset
+
+    for name in model or ["OLinear"]:
+        if name != "OLinear":
+            raise ConfigError(f"no model is called {name!r}: there is OLinear")
+    names = None if dataset is None else {find_dataset(name).name for name in dataset}
+    keys = [
+        key
+        for key, task in tasks().items()
+        if suite in ("all", task.suite)
+        and (names is None or key.dataset in names)
+        and (not horizon or key.horizon in horizon)
+    ]
+    wanted = [job for name in variant or ["main"] for job in expand(keys, name, seeds)]
+    if not wanted:
+        raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
+    results.mkdir(parents=True, exist_ok=True)
+    plan = make_plan(wanted, finished(results), data, matrix_speed())
+    print_plan(plan, jobs, brief=not dry_run)
+    if dry_run or not plan.jobs:
+        return
+    with BenchProgress(plan, jobs) as shown:
+        try:
+            state = Pool(results, data, jobs=jobs, hours=hours, show=shown.show).run(plan)
+        except KeyboardInterrupt:
+            say("stopped; start it again to go on")
+            raise typer.Exit(130) from None
+    left = len(plan.jobs) - state.done - state.failed - state.elsewhere
+    say(f"{state.done} done, {state.failed} failed, {left} left" + ("; start it again to go on" if left else ""))
+    if state.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,83 @@
+"""How a benchmark run is shown: its plan before, its workers while it runs."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+import torch
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from olinear.bench.planning import Plan
+from olinear.bench.pool import State
+from olinear.bench.tasks import published
+from olinear.bench.worker import Message
+from olinear.cli.common import print_table, say
+
+
+def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
+    """The jobs with their estimates (only their sum, if brief) and what cannot be done."""
+    if not brief:
+        rows = [
+            [str(p.job.key), p.job.model, p.job.variant, p.job.seed, duration(p.seconds), "alone" if p.is_long else ""]
+            for p in plan.jobs
+        ]
+        print_table(["task", "model", "variant", "seed", "one thread", ""], rows)
+    for name, count in plan.missing.items():
+        say(f"note: {count} jobs need {name}, which is not here (`olinear data list` says how to get it)")
+    short = sum(p.seconds for p in plan.jobs if not p.is_long)
+    about = short / jobs + (plan.seconds - short) / torch.get_num_threads()
+    say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {duration(about)}")
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
+
+class BenchProgress:
+    """On a terminal a live table of the workers; elsewhere a line for each job that ends."""
+
+    def __init__(self, plan: Plan, jobs: int):
+        self.plan, self.jobs = plan, jobs
+        self.console = Console(file=sys.stderr)
+        self.live = Live(console=self.console, refresh_per_second=4) if self.console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live:
+            self.live.update("")
+            self.live.stop()
+
+    def show(self, state: State, message: Message | None) -> None:
+        if message is not None and message.kind != "busy":
+            self.console.print(self._line(state, message), highlight=False, soft_wrap=True, markup=False)
+        if self.live:
+            self.live.update(self._table(state))
+
+    def _line(self, state: State, message: Message) -> str:
+        ended = state.done + state.failed + state.elsewhere
+        model = published().get(message.job.key, {}).get("OLinear")
+        beside = f" (published {model['mse']:.3f}, {model['mae']:.3f})" if model and message.kind == "done" else ""
+        left = duration(state.seconds_left(self.jobs))
+        return f"{message.kind} {message.job}: {message.text}{beside}; {ended} of {len(self.plan.jobs)}, {left} left"
+
+    def _table(self, state: State) -> Table:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for running in state.running.values():
+            spent = duration(time.monotonic() - running.started)
+            table.add_row(str(running.planned.job), spent, running.note)
+        ended = state.done + state.failed + state.elsewhere
+        left = duration(state.seconds_left(self.jobs))
+        table.add_row(f"{ended} of {len(self.plan.jobs)} jobs", f"{left} left", f"{state.failed} failed")
+        return table

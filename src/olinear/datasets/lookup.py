@@ -1,0 +1,48 @@
+"""Where a dataset's file is: the folder given, then OLINEAR_DATA, then a cache folder."""
+
+import os
+import sys
+from pathlib import Path
+
+from olinear.datasets.catalogue import Dataset
+from olinear.errors import DataError
+
+VARIABLE = "OLINEAR_DATA"
+
+
+def cache_folder() -> Path:
+    """Where fetched files are kept: the system's folder for caches."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "olinear"
+
+
+def data_folders(given: str | Path | None = None) -> list[Path]:
+    """The folders that are searched, in this order."""
+    wanted = [given, os.environ.get(VARIABLE) or None, cache_folder()]
+    return [Path(folder).expanduser() for folder in wanted if folder is not None]
+
+
+def locate(dataset: Dataset, given: str | Path | None = None) -> Path | None:
+    """The dataset's file, or None if no folder holds it."""
+    for folder in data_folders(given):
+        for name in dataset.files:
+            if (folder / name).is_file():
+                return folder / name
+    return None
+
+
+def require(dataset: Dataset, given: str | Path | None = None) -> Path:
+    """The dataset's file, or an error that says what to do."""
+    path = locate(dataset, given)
+    if path is None:
+        searched = ", ".join(str(folder) for folder in data_folders(given))
+        raise DataError(
+            f"{dataset.name} needs {' or '.join(dataset.files)}, not found in {searched}: put it there, or name its "
+            f"folder with --data or {VARIABLE} (`olinear data list` says where it comes from)"
+        )
+    return path
