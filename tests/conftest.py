@@ -35,6 +35,20 @@ def paper_folder() -> Path:
     return _folder("OLINEAR_PAPER")
 
 
+@pytest.fixture
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that has no dataset yet; its empty cache folder is given."""
+    from olinear.datasets import cache_folder
+
+    monkeypatch.delenv("OLINEAR_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    folder = cache_folder()
+    folder.mkdir(parents=True)
+    return folder
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
     wanting = [report for report in skipped if NEEDS_DATA in str(report.longrepr)]

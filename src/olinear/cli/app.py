@@ -9,6 +9,7 @@ import typer
 from olinear import __version__
 from olinear.cli.backtest import backtest
 from olinear.cli.bench import bench
+from olinear.cli.data import data
 from olinear.cli.demo import demo
 from olinear.cli.export import export
 from olinear.cli.fit import fit
@@ -24,6 +25,7 @@ From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (fit, predict, backtest, inspect, export, demo):
     app.command()(command)
+app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")
 
 

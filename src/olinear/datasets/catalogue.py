@@ -3,23 +3,27 @@
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from olinear.errors import ConfigError
-from olinear.windows import Split
+from olinear.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from olinear.windows import Split
 
 UNKNOWN = "unknown"
 
+Address = Annotated[str, Field(pattern="^https://")]
+
 
 class Dataset(BaseModel):
-    """One entry of `catalogue.toml`; what is not known is "unknown"."""
+    """One entry of `catalogue.toml`, where the fields are explained; what is not known is "unknown"."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    files: tuple[str, ...]
+    files: Annotated[tuple[str, ...], Field(min_length=1)]
     rows: int
     series: int
     step: str
@@ -29,16 +33,39 @@ class Dataset(BaseModel):
     horizons: dict[int, tuple[int, ...]]
     source: str
     licence: str
-    sha256: str
+    sha256: Annotated[str, Field(pattern=f"^([0-9a-f]{{64}}|{UNKNOWN})$")]
+    address: Address | None = None
+    tried: bool = False
+    page: Address | None = None
     notes: str = ""
 
-    def split_rows(self, rows: int, ratio: str | None = None) -> Split:
+    @model_validator(mode="after")
+    def _is_sound(self) -> Self:
+        if isinstance(self.split, str):
+            _shares(self.split)
+        if self.address and self.sha256 == UNKNOWN:
+            raise ValueError(f"{self.name} has an address but no sha256: what comes from it could not be checked")
+        return self
+
+    def split_rows(self, rows: int, ratio: str | None = None) -> "Split":
         """Train, validation and test rows; `ratio` such as "6:2:2" in the place of the dataset's own."""
+        from olinear.windows import Split  # brings torch, which a look at the catalogue does not need
+
         split = ratio or self.split
         if isinstance(split, str):
-            train, _, test = (int(part) / 10 for part in split.split(":"))
+            train, test = _shares(split)
             return Split.by_ratio(rows, train, test, borrow=self.borrow)
+        if rows < sum(split):
+            raise DataError(f"{self.name} needs {sum(split)} rows for its split, found {rows}: is the file complete?")
         return Split.by_counts(*split, borrow=self.borrow)
+
+
+def _shares(ratio: str) -> tuple[float, float]:
+    """The shares of training and test rows in "7:1:2"."""
+    parts = ratio.split(":")
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts) or sum(map(int, parts)) != 10:
+        raise ConfigError(f"a split must be three numbers of tenths that sum to ten, such as 7:1:2, found {ratio!r}")
+    return int(parts[0]) / 10, int(parts[2]) / 10
 
 
 @cache

@@ -1,19 +1,20 @@
-"""Where a dataset's file is: the folder given, then OLINEAR_DATA, then a cache folder."""
+"""Where a dataset's file is: the folder given, then OLINEAR_DATA, then a cache folder; and how to get a missing one."""
 
 import os
 import sys
 from pathlib import Path
 
-from olinear.datasets.catalogue import Dataset
+from olinear.datasets.catalogue import UNKNOWN, Dataset
 from olinear.errors import DataError
 
 VARIABLE = "OLINEAR_DATA"
+UNTRIED = "this address has not been tried by us"
 
 
 def cache_folder() -> Path:
     """Where fetched files are kept: the system's folder for caches."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
@@ -42,7 +43,19 @@ def require(dataset: Dataset, given: str | Path | None = None) -> Path:
     if path is None:
         searched = ", ".join(str(folder) for folder in data_folders(given))
         raise DataError(
-            f"{dataset.name} needs {' or '.join(dataset.files)}, not found in {searched}: put it there, or name its "
-            f"folder with --data or {VARIABLE} (`olinear data list` says where it comes from)"
+            f"{dataset.name} needs {' or '.join(dataset.files)}, not found in {searched} (name another folder with "
+            f"--data or {VARIABLE}); to get it: {how_to_get(dataset, given)}"
         )
     return path
+
+
+def how_to_get(dataset: Dataset, given: str | Path | None = None) -> str:
+    """What a person who lacks the file can do: one command, or by hand as far as its source is known."""
+    if dataset.address is not None:
+        return f"olinear data fetch {dataset.name}" + ("" if dataset.tried else f" ({UNTRIED})")
+    folder = cache_folder() if given is None else Path(given).expanduser()
+    there = f"{' or '.join(dataset.files)} into {folder}"
+    if dataset.page is not None:
+        return f"download it by hand from {dataset.page}, put it as {there}"
+    origin = "source unknown" if dataset.source == UNKNOWN else f"from {dataset.source}, no address known"
+    return f"{origin}: put {there}, or name its folder with --data or {VARIABLE}"

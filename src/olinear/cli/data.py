@@ -1,0 +1,188 @@
+"""`olinear data`: the paper's datasets: which are here, whether they are right, and how to get the others."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from olinear.cli.common import Json, print_json, say
+from olinear.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from olinear.datasets import Check, Dataset
+
+HELP = """The paper's 24 datasets: which are here, whether they are right, and how to get the others.
+
+A file is looked for in the folder given with --data, then in the one that OLINEAR_DATA names, then in a cache folder.
+
+Example: olinear data list, then olinear data fetch ETTh1, then olinear data check ETTh1
+"""
+
+data = typer.Typer(help=HELP, no_args_is_help=True)
+
+Folder = Annotated[Path | None, typer.Option("--data", metavar="FOLDER", help="Look here first.")]
+ALL = "all"
+
+
+@data.command("list")
+def list_datasets(folder: Folder = None, as_json: Json = False) -> None:
+    """List all datasets: their size, where each was found, and how to get those that were not.
+
+    Example: olinear data list --data ~/datasets
+    """
+    from olinear.datasets import catalogue, how_to_get, locate
+
+    _refuse_no_folder(folder)
+    found = {name: locate(dataset, folder) for name, dataset in catalogue().items()}
+    missing = {name: how_to_get(catalogue()[name], folder) for name, path in found.items() if path is None}
+    if as_json:
+        places = {name: {"path": path, "how_to_get": missing.get(name)} for name, path in found.items()}
+        print_json([dataset.model_dump() | places[name] for name, dataset in catalogue().items()])
+        return
+    rows = []
+    for name, dataset in catalogue().items():
+        path = found[name]
+        file, place = (dataset.files[0], "missing") if path is None else (path.name, str(path.parent))
+        rows.append((name, file, _size(dataset.rows, dataset.series), dataset.step, place))
+    _print_wide(("dataset", "file", "rows × series", "step", "found in"), rows)
+    if missing:
+        typer.echo()
+        _print_wide(("missing", "how to get it"), list(missing.items()))
+
+
+@data.command("check")
+def check_datasets(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="All that are here, if none.")] = None,
+    folder: Folder = None,
+    as_json: Json = False,
+) -> None:
+    """Check the files that are here: shape, sha256, empty cells, order of the dates.
+
+    A file that is not as expected is told, and the exit code is 1.
+
+    Example: olinear data check ETTh1 Weather
+    """
+    from olinear.datasets import catalogue, check, find_dataset, locate, require
+
+    _refuse_no_folder(folder)
+    if names:
+        wanted = {dataset.name: require(dataset, folder) for dataset in map(find_dataset, names)}
+    else:
+        here = {name: locate(dataset, folder) for name, dataset in catalogue().items()}
+        wanted = {name: path for name, path in here.items() if path is not None}
+        if len(wanted) < len(here):
+            say(f"note: {len(here) - len(wanted)} of {len(here)} are missing: see olinear data list")
+    checks = [check(catalogue()[name], path) for name, path in wanted.items()]
+    if as_json:
+        print_json([_finding(result) for result in checks])
+    elif checks:
+        columns = ("dataset", "file", "rows × series", "sha256", "empty", "verdict")
+        _print_wide(columns, [_verdict(result) for result in checks])
+    if any(result.problems for result in checks):
+        raise typer.Exit(1)
+
+
+@data.command("fetch")
+def fetch_datasets(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Which, or all: those that have an address.")],
+    folder: Annotated[
+        Path | None, typer.Option("--data", metavar="FOLDER", help="Where to put it; the cache folder, if left out.")
+    ] = None,
+) -> None:
+    """Download a dataset, check its sha256, and put it where the other commands find it.
+
+    A download that was stopped goes on where it was when the command is given again. Only some datasets have an
+    address; for the others it says what to do by hand.
+
+    Example: olinear data fetch ETTh1 Exchange
+    """
+    from olinear.datasets import catalogue, find_dataset, how_to_get
+
+    every = ALL in (name.casefold() for name in names)
+    wanted = (
+        [dataset for dataset in catalogue().values() if dataset.address] if every else list(map(find_dataset, names))
+    )
+    failed: list[str] = []
+    for dataset in wanted:
+        try:
+            typer.echo(_fetch(dataset, folder))
+        except DataError as error:
+            if len(wanted) == 1:
+                raise
+            say(f"{dataset.name}: {error}")
+            failed.append(dataset.name)
+        except KeyboardInterrupt:
+            say("\nstopped; the same command goes on from what has come")
+            raise typer.Exit(130) from None
+    if every:
+        for dataset in catalogue().values():
+            if not dataset.address:
+                say(f"{dataset.name}: {how_to_get(dataset, folder)}")
+    if failed:
+        raise DataError(f"not fetched: {', '.join(failed)} (why is said above)")
+
+
+def _fetch(dataset: "Dataset", folder: Path | None) -> Path:
+    """A folder given is where it must be; otherwise it may be in any that is searched."""
+    from olinear.datasets import cache_folder, fetch, locate
+    from olinear.datasets.lookup import UNTRIED
+
+    here = locate(dataset) if folder is None else None
+    if here is not None:
+        say(f"{dataset.name} is here already")
+        return here
+    if dataset.address:
+        say(f"fetching {dataset.address}" + ("" if dataset.tried else f" ({UNTRIED})"))
+    return fetch(dataset, cache_folder() if folder is None else folder)
+
+
+def _refuse_no_folder(folder: Path | None) -> None:
+    if folder is not None and not folder.expanduser().is_dir():
+        raise ConfigError(f"--data must be a folder, found {folder}: is it spelt right?")
+
+
+def _finding(result: "Check") -> dict[str, Any]:
+    return {
+        "name": result.dataset.name,
+        "path": result.path,
+        "shape": result.shape,
+        "expected": (result.dataset.rows, result.dataset.series),
+        "sha256": result.sha256,
+        "empty_cells": result.empty_cells,
+        "repeated_times": result.repeated_times,
+        "backward_steps": result.backward_steps,
+        "long_steps": result.long_steps,
+        "problems": result.problems,
+        "notes": result.notes,
+    }
+
+
+def _verdict(result: "Check") -> tuple[str, ...]:
+    told = f"WRONG: {result.path}: {'; '.join(result.problems)}" if result.problems else "ok"
+    notes = f" ({'; '.join(result.notes)})" if result.notes else ""
+    size = _size(*result.shape) if result.shape else "?"
+    return result.dataset.name, result.path.name, size, result.sha256, str(result.empty_cells), told + notes
+
+
+def _size(rows: int, series: int) -> str:
+    return f"{rows} × {series}"
+
+
+def _print_wide(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """A table whose last column is as long as it must be: folded on a terminal, one line a row in a pipe."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    piped = not Console().is_terminal
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), no_wrap=piped or column != columns[-1], overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console(width=10_000 if piped else None)
+    with console.capture() as drawn:
+        console.print(table)
+    for line in drawn.get().splitlines():
+        typer.echo(line.rstrip())
