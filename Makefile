@@ -37,9 +37,10 @@ bench-scaling: .venv
 bench-rank: .venv
 	$(BIN)/python benchmarks/rank.py
 
-# The paper's ETTh1 96->96 result (about ten minutes on two cores; resumable; needs OLINEAR_DATA).
+# The paper's ETTh1 96->96 result (about ten minutes; resumable; needs OLINEAR_DATA). `olinear bench run` does them all.
 accuracy: .venv
-	$(BIN)/python benchmarks/etth1.py
+	$(BIN)/olinear bench run --dataset ETTh1 --horizon 96 --results accuracy
+	$(BIN)/olinear bench table --results accuracy
 
 .venv: .venv/ready
 

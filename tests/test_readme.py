@@ -32,11 +32,30 @@ def test_make_targets_named_in_the_documents_exist():
             assert line in targets, f"{page.name}: make {line}"
 
 
-def test_the_result_in_the_readme_is_the_one_that_was_measured():
-    with (ROOT / "benchmarks" / "results" / "etth1.csv").open() as file:
-        row = next(row for row in csv.DictReader(file) if (row["horizon"], row["seed"]) == ("96", "2023"))
-    assert (
-        f"| OLinear, this library | {float(row['mse']):.3f} | {float(row['mae']):.3f} |"
-        in (ROOT / "README.md").read_text()
-    )
-    assert int(row["windows"]) == 2785
+def read_rows(name: str) -> list[dict[str, str]]:
+    with (ROOT / "benchmarks" / "results" / name).open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_speed_table_is_what_was_measured():
+    text = (ROOT / "docs" / "speed.md").read_text()
+    for row in read_rows("speed.csv"):
+        assert float(row["ratio"]) >= float(row["floor"]), row
+        line = f"| {row['what']} | {row['shapes']} | {row['ratio']} | {float(row['floor']):g} |"
+        assert line in text
+
+
+def test_the_rank_table_is_what_was_measured():
+    text = (ROOT / "docs" / "speed.md").read_text()
+    rows = read_rows("rank.csv")
+    for name in {row["mixing"] for row in rows}:
+        same = [row for row in rows if row["mixing"] == name]
+        mse, mae = (sum(float(row[key]) for row in same) / len(same) for key in ("mse", "mae"))
+        assert len(same) == 2
+        assert f"| {name} | {same[0]['mixing_weights']} | {mse:.4f} | {mae:.4f} |" in text
+
+
+def test_twenty_thousand_series_fit():
+    row = next(row for row in read_rows("scaling.csv") if row["n"] == "20000")
+    assert (row["rank"], row["m"], row["b"]) == ("64", "128", "2")
+    assert float(row["megabytes"]) < 1000

@@ -46,6 +46,91 @@ def test_scores_of_a_module_over_strided_windows():
     assert scores.mae == pytest.approx(np.mean(np.abs(error)), rel=1e-5)
 
 
+def scale_free(model, windows: Windows) -> dict[str, float]:
+    """R², r and MASE by the text of the paper's appendix: one window and series at a time, in float64."""
+    found: dict[str, list[float]] = {"r2": [], "pearson": [], "mase": []}
+    for start in windows.starts:
+        middle = start + windows.lookback
+        forecasts = model(windows.values[None, start:middle])[0].detach().double().numpy().T
+        targets = windows.targets[middle : middle + windows.horizon].double().numpy().T
+        for forecast, y in zip(forecasts, targets, strict=True):
+            if np.isnan(y).any():
+                continue
+            total, naive = ((y - y.mean()) ** 2).sum(), abs(np.diff(y)).sum() / max(len(y) - 1, 1)
+            if total >= 1e-5:
+                found["r2"].append(1 - ((y - forecast) ** 2).sum() / total)
+            if np.sqrt(total * ((forecast - forecast.mean()) ** 2).sum()) >= 1e-5:
+                found["pearson"].append(np.corrcoef(forecast, y)[0, 1])
+            if naive >= 1e-5:
+                found["mase"].append(abs(y - forecast).mean() / naive)
+    return {name: float(np.mean(values)) if values else np.nan for name, values in found.items()}
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 30), st.integers(0, 99))
+def test_scale_free_scores_by_numpy(room, horizon, batch_size, seed):
+    """Each window and series counts once, whatever the batches."""
+    torch.manual_seed(seed)
+    windows = Windows(torch.randn(8 + horizon + room - 1, 3).cumsum(0) + 5, 8, horizon)
+    layer = torch.randn(horizon, 8) / 3
+    scores = evaluate(lambda x: layer @ x, windows, batch_size)
+    for name, value in scale_free(lambda x: layer @ x, windows).items():
+        assert getattr(scores, name) == pytest.approx(value, rel=1e-3, abs=1e-4, nan_ok=True), name
+
+
+def test_targets_that_hardly_move_are_left_out_of_the_scale_free_scores():
+    """Their ratio would be noise over nothing, and outweigh all others in the mean."""
+    values = torch.randn(60, 3, generator=torch.Generator().manual_seed(0)).cumsum(0)
+    values[20:40, 1] = 2.0
+    values[:, 2] = 1.0 + 1e-6 * torch.arange(60)
+    windows = Windows(values, 8, 4)
+
+    def model(x):
+        return x[:, -4:].flip(1)
+
+    scores, expected = evaluate(model, windows, 7), scale_free(model, windows)
+    for name, value in expected.items():
+        assert getattr(scores, name) == pytest.approx(value, rel=1e-4), name
+    assert scores.mse == pytest.approx(np.mean(errors(model, windows) ** 2), rel=1e-5)
+    constant = evaluate(model, Windows(values[:, 2:], 8, 4))
+    assert np.isnan([constant.r2, constant.pearson, constant.mase]).all()
+    assert constant.mse < 1e-9
+
+
+def test_missing_targets_are_left_out_of_the_scale_free_scores():
+    values = torch.randn(40, 2, generator=torch.Generator().manual_seed(0)).cumsum(0)
+    targets = values.clone()
+    targets[20:22, 1] = torch.nan
+    windows = Windows(values, 8, 4, targets=targets)
+
+    def model(x):
+        return x[:, -4:].flip(1)
+
+    scores = evaluate(model, windows, 5)
+    for name, value in scale_free(model, windows).items():
+        assert getattr(scores, name) == pytest.approx(value, rel=1e-4), name
+
+
+def test_scale_free_scores_of_known_forecasts():
+    """The target itself, its mean, its negative, and the value of the step before."""
+    wave = torch.sin(torch.arange(40.0) / 3)[:, None]
+    later = torch.cat([wave[8:], torch.zeros(8, 1)])
+
+    def ahead(x, shift=0):
+        first = (wave[:, 0, None] == x[:, 0, 0]).float().argmax(0)
+        return torch.stack([later[start - shift : start - shift + 6] for start in first])
+
+    windows = Windows(wave, 8, 6, range(1, 20))
+    perfect = evaluate(ahead, windows)
+    assert (perfect.r2, perfect.mase) == (1.0, 0.0)
+    assert perfect.pearson == pytest.approx(1)
+    mean = evaluate(lambda x: ahead(x).mean(1, keepdim=True).expand(-1, 6, -1), windows)
+    assert mean.r2 == pytest.approx(0, abs=1e-5)
+    assert np.isnan(mean.pearson)
+    assert evaluate(lambda x: 3 - 2 * ahead(x), windows).pearson == pytest.approx(-1)
+    assert 0.9 < evaluate(lambda x: ahead(x, 1), windows).mase < 1.1
+
+
 def test_a_perfect_forecast_scores_zero():
     windows = Windows(torch.ones(20, 2), 8, 4)
     scores = evaluate(last_value(4), windows)

@@ -75,14 +75,14 @@ def test_batches_hold_every_window_once_and_in_order(windows, size, shuffle, see
 
 @modest
 @given(cases())
+def test_length_counts_the_starts(windows):
+    assert len(windows) == len(list(windows.starts))
+
+
 def test_an_empty_order_has_no_batches():
     """An epoch killed after its last step, before it was judged, goes on with no window left."""
     windows = Windows(torch.randn(20, 2), 4, 2)
     assert list(windows.batches(4, torch.arange(0))) == []
-
-
-def test_length_counts_the_starts(windows):
-    assert len(windows) == len(list(windows.starts))
 
 
 def test_all_windows_by_default():

@@ -51,9 +51,7 @@ class Recipe:
 
 def recipe(job: Job) -> Recipe:
     """The recipe of a job: its task's settings, changed by its variant `name` or `name=value`."""
-    name, _, value = job.variant.partition("=")
-    if name not in VARIANTS:
-        raise ConfigError(f"no variant is called {name!r}: there are {', '.join(VARIANTS)}")
+    name, _, value = spell(job.variant).partition("=")
     searches = name == "lookback-search"
     key = job.key._replace(lookback=96) if searches else job.key
     task = find_task(key, CORRELATION if name == CORRELATION else MAIN)
@@ -62,6 +60,62 @@ def recipe(job: Job) -> Recipe:
         return VARIANTS[name](plain, value)
     except ValueError as error:
         raise ConfigError(f"variant {job.variant!r} of {job.key} is not possible: {error}") from error
+
+
+def spell(variant: str) -> str:
+    """A variant as results name it: `zero-shot=etth1` is `zero-shot=ETTh1`, `q-ratio=.20` is `q-ratio=0.2`."""
+    name, _, value = variant.partition("=")
+    if name not in VARIANTS:
+        raise ConfigError(f"no variant is called {name!r}: there are {', '.join(VARIANTS)}")
+    if name not in VALUES:
+        if value:
+            raise ConfigError(f"the variant {name} takes no value, found {variant!r}")
+        return name
+    try:
+        return f"{name}={VALUES[name](value)}"
+    except ValueError as error:
+        raise ConfigError(f"variant {variant!r} is not possible: {error}") from error
+
+
+def _end(value: str) -> str:
+    if value not in ("first", "last"):
+        raise ValueError("write few-shot=first or few-shot=last")
+    return value
+
+
+def _dataset(value: str) -> str:
+    return find_dataset(value).name
+
+
+def _share(value: str) -> str:
+    share = float(value) if value.replace(".", "", 1).isdecimal() else 0.0
+    if not 0 < share <= 1:
+        raise ValueError("its value is a share of the training rows, such as q-ratio=0.2")
+    return f"{share:g}"
+
+
+def _count(value: str) -> str:
+    if not value.isdecimal() or not int(value):
+        raise ValueError("its value is a whole number of at least 1")
+    return str(int(value))
+
+
+def _basis_name(value: str) -> str:
+    if value not in BASES:
+        raise ValueError(f"its value is one of {', '.join(BASES)}")
+    return value
+
+
+# What comes after `=`, in its one spelling; a variant that is not here takes nothing.
+VALUES: dict[str, Callable[[str], str]] = {
+    "few-shot": _end,
+    "zero-shot": _dataset,
+    "q-ratio": _share,
+    "swapped-q": _dataset,
+    "embed": _count,
+    "basis": _basis_name,
+    "rank": _count,
+}
 
 
 def _main(plain: Recipe, value: str) -> Recipe:
@@ -73,14 +127,13 @@ def _correlation(plain: Recipe, value: str) -> Recipe:
 
 
 def _few_shot(plain: Recipe, value: str) -> Recipe:
-    ends: dict[str, End] = {"first": "first", "last": "last"}
-    if value not in ends:
-        raise ValueError("few-shot=first or few-shot=last")
-    return replace(plain, train_share=FEW, train_end=ends[value])
+    return replace(plain, train_share=FEW, train_end="first" if value == "first" else "last")
 
 
 def _zero_shot(plain: Recipe, value: str) -> Recipe:
     other, own = find_dataset(value), find_dataset(plain.train_on)
+    if other == own:
+        raise ValueError("it trains on another dataset than it is scored on")
     if other.series != own.series:
         raise ValueError(f"{other.name} has {other.series} series, {own.name} {own.series}")
     task = find_task(plain.task.key._replace(dataset=other.name))
@@ -88,14 +141,11 @@ def _zero_shot(plain: Recipe, value: str) -> Recipe:
 
 
 def _q_ratio(plain: Recipe, value: str) -> Recipe:
-    share = float(value)
-    if not 0 < share <= 1:
-        raise ValueError("q-ratio is a share of the training rows, such as q-ratio=0.2")
-    return replace(plain, basis_share=share)
+    return replace(plain, basis_share=float(value))
 
 
 def _swapped_q(plain: Recipe, value: str) -> Recipe:
-    return replace(plain, basis_from=find_dataset(value).name)
+    return replace(plain, basis_from=value)
 
 
 def _embedding(plain: Recipe, value: str) -> Recipe:
@@ -103,16 +153,17 @@ def _embedding(plain: Recipe, value: str) -> Recipe:
 
 
 def _basis(plain: Recipe, value: str) -> Recipe:
-    if value not in BASES:
-        raise ValueError(f"basis is one of {', '.join(BASES)}")
     return replace(plain, basis=value)
 
 
 def _rank(plain: Recipe, value: str) -> Recipe:
+    series = find_dataset(plain.train_on).series
+    if int(value) > series:
+        raise ValueError(f"the rank is at most the number of series, {series}")
     return replace(plain, rank=int(value))
 
 
-# What a variant changes. `few-shot=last` and the like take a value.
+# What a variant changes.
 VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
     "main": _main,
     CORRELATION: _correlation,
@@ -129,6 +180,7 @@ VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
 
 def expand(keys: list[TaskKey], variant: str, seeds: int, first_seed: int = 2023) -> list[Job]:
     """The jobs of some tasks; `lookback-search` has one for each lookback (long suite)."""
+    variant = spell(variant)
     if variant == "lookback-search":
         keys = [key._replace(lookback=lookback) for key in keys if key.lookback == 96 for lookback in LOOKBACKS]
     return [Job(key, variant=variant, seed=first_seed + index) for key in keys for index in range(seeds)]

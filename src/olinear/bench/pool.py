@@ -1,11 +1,13 @@
 """Many jobs: short ones beside each other on one thread each, long ones alone on all threads."""
 
 import multiprocessing
-import queue
+import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import torch
 
 from olinear.bench.jobs import Job
 from olinear.bench.planning import Plan, Planned
-from olinear.bench.results import add_row, failed
+from olinear.bench.results import add_row, failed, finished
 from olinear.bench.worker import Message, work
 
 POLL = 0.2  # seconds
@@ -21,10 +23,14 @@ POLL = 0.2  # seconds
 
 @dataclass
 class Running:
-    """A worker and what it told last."""
+    """A worker and what it told last.
+
+    Its channel is a pipe of its own: one killed while it writes leaves the others unharmed.
+    """
 
     planned: Planned
     process: Any
+    channel: Connection
     threads: int
     started: float
     note: str = "starting"
@@ -49,8 +55,13 @@ class State:
         short = sum(p.seconds for p in self.waiting if not p.is_long)
         long = sum(p.seconds for p in self.waiting if p.is_long)
         now = time.monotonic()
-        at_work = [max(correction * r.planned.seconds - (now - r.started), 0.0) for r in self.running.values()]
-        return correction * (short / jobs + long / torch.get_num_threads()) + max(at_work, default=0.0)
+        at_work = [
+            max(correction * running.planned.seconds / running.threads - (now - running.started), 0.0)
+            for running in self.running.values()
+            if not running.told
+        ]
+        threads = torch.get_num_threads()  # one job at a time has them all, as a long one has
+        return correction * (short / (jobs if jobs > 1 else threads) + long / threads) + max(at_work, default=0.0)
 
 
 class Pool:
@@ -75,8 +86,7 @@ class Pool:
     ):
         self.results, self.data, self.jobs, self.show = results, data, jobs, show
         self.deadline = None if hours is None else time.monotonic() + 3600 * hours
-        self.context = multiprocessing.get_context("spawn")
-        self.channel: Any = self.context.Queue()
+        self.context: Any = multiprocessing.get_context("spawn")
 
     def run(self, plan: Plan) -> State:
         """Until all is done or the time is up; Ctrl-C ends the workers, whose checkpoints stay."""
@@ -85,7 +95,6 @@ class Pool:
             while (state.waiting or state.running) and not self._time_is_up():
                 self._start(state)
                 self._listen(state)
-                self._bury(state)
                 self.show(state, None)
         finally:
             for running in state.running.values():
@@ -103,28 +112,29 @@ class Pool:
                 return
             planned = state.waiting.popleft()
             threads = torch.get_num_threads() if planned.is_long or self.jobs == 1 else 1
-            arguments = (planned.job, self.results, self.data, threads, self.channel)
+            ours, theirs = self.context.Pipe(duplex=False)
+            arguments = (planned.job, self.results, self.data, threads, theirs)
             process = self.context.Process(target=work, args=arguments, daemon=True)
-            process.start()
-            state.running[planned.job] = Running(planned, process, threads, time.monotonic())
+            with _interrupts_held():
+                process.start()
+            theirs.close()
+            state.running[planned.job] = Running(planned, process, ours, threads, time.monotonic())
 
     def _listen(self, state: State) -> None:
-        """Take all messages there are, waiting a little for the first."""
-        wait = POLL
-        while True:
+        """Take what the workers tell, waiting a little for the first; the pipe of one that ended is at its end."""
+        speakers: dict[Any, Running] = {running.channel: running for running in state.running.values()}
+        for channel in wait(list(speakers), POLL):
+            running = speakers[channel]
             try:
-                message = self.channel.get(timeout=wait)
-            except queue.Empty:
-                return
-            wait = 0.001
-            running = state.running.get(message.job)
-            if running is None:
+                message = running.channel.recv()
+            except (EOFError, OSError):
+                self._bury(state, running)
                 continue
             if message.kind == "epoch":
                 running.note = message.text
-                continue
-            running.told = True
-            self._count(state, running, message)
+            else:
+                running.told = True
+                self._count(state, running, message)
 
     def _count(self, state: State, running: Running, message: Message) -> None:
         if message.kind == "done":
@@ -137,15 +147,33 @@ class Pool:
             state.elsewhere += 1
         self.show(state, message)
 
-    def _bury(self, state: State) -> None:
-        """Take leave of ended workers; one that ended without a word was killed, by want of memory for instance."""
-        for job, running in list(state.running.items()):
-            if running.process.is_alive():
-                continue
-            self._listen(state)
-            if not running.told:
-                text = f"its process ended with code {running.process.exitcode} (killed, or out of memory?)"
-                add_row(self.results, failed(job, text))
-                self._count(state, running, Message(job, "failed", text))
-            running.process.join()
-            del state.running[job]
+    def _bury(self, state: State, running: Running) -> None:
+        """Take leave of an ended worker; one that ended without a word was killed, by want of memory for instance."""
+        job = running.planned.job
+        running.process.join()
+        running.channel.close()
+        del state.running[job]
+        if running.told:
+            return
+        if job in finished(self.results):
+            self._count(state, running, Message(job, "busy"))
+            return
+        text = f"its process ended with code {running.process.exitcode} (killed, or out of memory?)"
+        add_row(self.results, failed(job, text))
+        self._count(state, running, Message(job, "failed", text))
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C is for this process: a child begun meanwhile never sees it, not even while it imports."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # started by the first child, it would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,6 +1,7 @@
 """The results: one CSV row for each job, added by many processes, never lost or doubled."""
 
 import csv
+import os
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from filelock import FileLock
 
 from olinear.bench.jobs import Job
 from olinear.bench.tasks import TaskKey, tasks
+from olinear.datasets import find_dataset
 from olinear.errors import DataError
 
 
@@ -48,6 +50,7 @@ class Row:
 
 COLUMNS = [field.name for field in fields(Row)]
 _INTEGERS = ("lookback", "horizon", "seed", "windows", "best_epoch", "epochs", "parameters")
+_NAMING = ("lookback", "horizon", "seed")  # never empty
 _NUMBERS = ("mse", "mae", "r2", "pearson", "mase", "seconds", "peak_memory_mb", "validation_loss")
 
 
@@ -67,12 +70,15 @@ def read_results(folder: Path) -> list[Row]:
 
 def read_file(path: Path) -> list[Row]:
     """The rows of one file; a line that is none is an error that names it."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = set(COLUMNS) - set(reader.fieldnames or [])
-        if missing:
-            raise DataError(f"{path} lacks the columns {', '.join(sorted(missing))}: it is no file of results")
-        return [_parse(line, f"{path}, line {reader.line_num}") for line in reader]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            missing = set(COLUMNS) - set(reader.fieldnames or [])
+            if missing:
+                raise DataError(f"{path} lacks the columns {', '.join(sorted(missing))}: it is no file of results")
+            return [_parse(line, f"{path}, line {reader.line_num}") for line in reader]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged ({error}): mend it, or move it away") from error
 
 
 def finished(folder: Path) -> set[Job]:
@@ -81,17 +87,24 @@ def finished(folder: Path) -> set[Job]:
 
 
 def add_row(folder: Path, row: Row) -> None:
-    """Put a row into `folder/<model>.csv`, in the place of an earlier one of the same job."""
+    """Put a row into `folder/<model>.csv`, in the place of an earlier one of the same job.
+
+    A failure does not take the place of a result: a process may be killed when its row is written already.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{row.model}.csv"
     with FileLock(runs_folder(folder) / "results.lock"):
         rows = read_file(path) if path.exists() else []
+        if row.error and any(old.job == row.job and not old.error for old in rows):
+            return
         rows = sorted([*(old for old in rows if old.job != row.job), row], key=_order)
         part = path.with_suffix(".csv.part")
         with part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(map(_format, rows))
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(path)
 
 
@@ -116,12 +129,15 @@ def _format(row: Row) -> list[str]:
 def _parse(line: dict[str, str], place: str) -> Row:
     values: dict[str, object] = {name: line[name] for name in COLUMNS}
     try:
+        if None in line or None in line.values():  # so csv marks too many cells, and too few
+            raise ValueError("it must have a cell for each column")
         for name in _INTEGERS:
-            values[name] = int(line[name]) if line[name] else None
+            values[name] = int(line[name]) if line[name] or name in _NAMING else None
         for name in _NUMBERS:
             values[name] = float(line[name]) if line[name] else None
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{place}: {error}") from error
+        values["dataset"] = find_dataset(line["dataset"]).name
+    except ValueError as error:
+        raise DataError(f"{place} is damaged ({error}): mend it, or take the line out") from error
     return Row(**values)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from torch import nn
 from olinear import __version__
 from olinear.bench.jobs import Job, Recipe, recipe
 from olinear.bench.results import Row
-from olinear.bench.tasks import Task
+from olinear.bench.tasks import Task, tasks
 from olinear.datasets import find_dataset, load_values, require
 from olinear.evaluation import evaluate
 from olinear.frames import StandardScaler
@@ -42,10 +42,11 @@ class Series:
 
 
 def load_series(name: str, task: Task, folder: Path | None) -> Series:
-    """A dataset split as the task says and standardised by its training rows."""
+    """A dataset split as its own task of this lookback and horizon is, and standardised by its training rows."""
     dataset = find_dataset(name)
     raw = load_values(dataset, require(dataset, folder))
-    split = dataset.split_rows(len(raw), task.split)
+    own = tasks().get(task.key._replace(dataset=dataset.name))
+    split = dataset.split_rows(len(raw), own.split if own else None)
     return Series(raw, StandardScaler.fit(raw[: len(split.train)]).transform(raw), split)
 
 
@@ -66,7 +67,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
         patience=task.patience,
         seed=job.seed,
     )
-    starts = range(rows.start, rows.stop - lookback - horizon + 1)
+    starts = replace(source.split, train=rows).starts(rows, lookback, horizon)
     training = Windows(source.scaled, lookback, horizon, starts)
     validation = source.windows(source.split.validation, lookback, horizon)
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)

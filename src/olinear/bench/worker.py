@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ import torch
 from filelock import FileLock, Timeout
 
 from olinear.bench.jobs import Job
-from olinear.bench.results import add_row, failed, finished, runs_folder
+from olinear.bench.results import Row, add_row, failed, finished, runs_folder
 from olinear.bench.running import run_job
-from olinear.errors import OLinearError
+from olinear.errors import CheckpointError, OLinearError
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Message:
 
 
 def work(job: Job, results: Path, data: Path | None, threads: int, channel: Any) -> None:
-    """Do a job unless another process has it; tell `channel` (a queue) how it goes."""
+    """Do a job unless another process has it; tell `channel` (the end of a pipe) how it goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends its workers
     _end_with_the_parent()
     torch.set_num_threads(threads)
@@ -39,23 +40,21 @@ def work(job: Job, results: Path, data: Path | None, threads: int, channel: Any)
     logger.addHandler(_Teller(job, channel))
     try:
         with FileLock(runs_folder(results) / f"{job.name}.lock", timeout=0):
-            if job in finished(results):
-                channel.put(Message(job, "busy"))
-                return
-            _do(job, results, data, channel)
+            message = Message(job, "busy") if job in finished(results) else _do(job, results, data)
     except Timeout:
-        channel.put(Message(job, "busy"))
+        message = Message(job, "busy")
+    channel.send(message)
 
 
-def _do(job: Job, results: Path, data: Path | None, channel: Any) -> None:
+def _do(job: Job, results: Path, data: Path | None) -> Message:
     checkpoint = runs_folder(results) / f"{job.name}.safetensors"
     try:
-        row, drawn = run_job(job, data, checkpoint)
+        row, drawn = _go_on_or_begin(job, data, checkpoint)
     except Exception as error:
-        text = str(error) if isinstance(error, OLinearError) else f"{type(error).__name__}: {error}"
-        add_row(results, failed(job, text))
-        channel.put(Message(job, "failed", text))
-        return
+        told = str(error) if isinstance(error, OLinearError) else f"{type(error).__name__}: {error}"
+        failure = failed(job, told)
+        add_row(results, failure)
+        return Message(job, "failed", failure.error)
     if drawn:
         path = results / "forecasts" / f"{job.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +62,15 @@ def _do(job: Job, results: Path, data: Path | None, channel: Any) -> None:
     add_row(results, row)
     checkpoint.unlink(missing_ok=True)
     text = f"MSE {row.mse:.4f}, MAE {row.mae:.4f}, epoch {row.best_epoch} of {row.epochs}"
-    channel.put(Message(job, "done", text, row.seconds or 0.0))
+    return Message(job, "done", text, row.seconds or 0.0)
+
+
+def _go_on_or_begin(job: Job, data: Path | None, checkpoint: Path) -> tuple[Row, dict[str, Any] | None]:
+    try:
+        return run_job(job, data, checkpoint)
+    except CheckpointError:  # damaged, of other data, or of an older version
+        checkpoint.unlink()
+        return run_job(job, data, checkpoint)
 
 
 class _Teller(logging.Handler):
@@ -74,7 +81,8 @@ class _Teller(logging.Handler):
         self.job, self.channel = job, channel
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.channel.put(Message(self.job, "epoch", record.getMessage()))
+        with suppress(OSError):  # nobody listens any more: `_end_with_the_parent` sees to that
+            self.channel.send(Message(self.job, "epoch", record.getMessage()))
 
 
 def _end_with_the_parent() -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from olinear.cli.bench_reading import report, table
 from olinear.cli.common import say
 from olinear.errors import ConfigError
 
@@ -50,6 +51,10 @@ def run(
     for name in model or ["OLinear"]:
         if name != "OLinear":
             raise ConfigError(f"no model is called {name!r}: there is OLinear")
+    if data is not None and not data.expanduser().is_dir():
+        raise ConfigError(f"--data must be a folder, found {data}: is it spelt right?")
+    if results.exists() and not results.is_dir():
+        raise ConfigError(f"--results must be a folder, found the file {results}")
     names = None if dataset is None else {find_dataset(name).name for name in dataset}
     keys = [
         key
@@ -58,14 +63,14 @@ def run(
         and (names is None or key.dataset in names)
         and (not horizon or key.horizon in horizon)
     ]
-    wanted = [job for name in variant or ["main"] for job in expand(keys, name, seeds)]
+    wanted = list(dict.fromkeys(job for name in variant or ["main"] for job in expand(keys, name, seeds)))
     if not wanted:
         raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
-    results.mkdir(parents=True, exist_ok=True)
     plan = make_plan(wanted, finished(results), data, matrix_speed())
     print_plan(plan, jobs, brief=not dry_run)
     if dry_run or not plan.jobs:
         return
+    results.mkdir(parents=True, exist_ok=True)
     with BenchProgress(plan, jobs) as shown:
         try:
             state = Pool(results, data, jobs=jobs, hours=hours, show=shown.show).run(plan)
@@ -73,6 +78,12 @@ def run(
             say("stopped; start it again to go on")
             raise typer.Exit(130) from None
     left = len(plan.jobs) - state.done - state.failed - state.elsewhere
-    say(f"{state.done} done, {state.failed} failed, {left} left" + ("; start it again to go on" if left else ""))
+    elsewhere = f"{state.elsewhere} by others, " if state.elsewhere else ""
+    again = "; start it again to go on" if left else ""
+    say(f"{state.done} done, {elsewhere}{state.failed} failed, {left} left{again}")
     if state.failed:
         raise typer.Exit(1)
+
+
+bench.command()(table)
+bench.command()(report)

@@ -75,6 +75,25 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
     Console(width=width).print(table)
 
 
+def print_wide(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """A table whose last column is as long as it must be: folded on a terminal, one line a row in a pipe."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    piped = not Console().is_terminal
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), no_wrap=piped or column != columns[-1], overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console = Console(width=10_000 if piped else None)
+    with console.capture() as drawn:
+        console.print(table)
+    for line in drawn.get().splitlines():
+        typer.echo(line.rstrip())
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4g}"

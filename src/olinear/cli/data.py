@@ -1,12 +1,11 @@
 """`olinear data`: the paper's datasets: which are here, whether they are right, and how to get the others."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, print_json, say
+from olinear.cli.common import Json, print_json, print_wide, say
 from olinear.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -45,10 +44,10 @@ def list_datasets(folder: Folder = None, as_json: Json = False) -> None:
         path = found[name]
         file, place = (dataset.files[0], "missing") if path is None else (path.name, str(path.parent))
         rows.append((name, file, _size(dataset.rows, dataset.series), dataset.step, place))
-    _print_wide(("dataset", "file", "rows × series", "step", "found in"), rows)
+    print_wide(("dataset", "file", "rows × series", "step", "found in"), rows)
     if missing:
         typer.echo()
-        _print_wide(("missing", "how to get it"), list(missing.items()))
+        print_wide(("missing", "how to get it"), list(missing.items()))
 
 
 @data.command("check")
@@ -78,7 +77,7 @@ def check_datasets(
         print_json([_finding(result) for result in checks])
     elif checks:
         columns = ("dataset", "file", "rows × series", "sha256", "empty", "verdict")
-        _print_wide(columns, [_verdict(result) for result in checks])
+        print_wide(columns, [_verdict(result) for result in checks])
     if any(result.problems for result in checks):
         raise typer.Exit(1)
 
@@ -167,22 +166,3 @@ def _verdict(result: "Check") -> tuple[str, ...]:
 
 def _size(rows: int, series: int) -> str:
     return f"{rows} × {series}"
-
-
-def _print_wide(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """A table whose last column is as long as it must be: folded on a terminal, one line a row in a pipe."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    piped = not Console().is_terminal
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(column), no_wrap=piped or column != columns[-1], overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(width=10_000 if piped else None)
-    with console.capture() as drawn:
-        console.print(table)
-    for line in drawn.get().splitlines():
-        typer.echo(line.rstrip())

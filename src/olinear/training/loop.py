@@ -6,6 +6,7 @@ import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +35,13 @@ class TrainingReport:
     history: list[dict[str, float]]
 
 
+@runtime_checkable
+class ClosedForm(Protocol):
+    """A module that needs no gradient: it computes its buffers from the training windows."""
+
+    def solve(self, windows: Windows) -> None: ...
+
+
 def train(
     model: nn.Module,
     training: Windows,
@@ -45,6 +53,8 @@ def train(
     progress: bool = True,
 ) -> TrainingReport:
     """Train a module `b t n -> b h n` in place and leave it with its best weights, in evaluation mode.
+
+    One that has a closed form (a method `solve(windows)`) is solved once instead.
 
     The best weights are those of the epoch with the lowest validation loss; without `validation`, those of the
     last epoch. Two runs with one seed on one machine are equal bit by bit, and the caller's random state is
@@ -62,6 +72,8 @@ def train(
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     training = training.to(device)
     validation = None if validation is None else validation.to(device)
+    if isinstance(model, ClosedForm):
+        return _solve(model, training, validation, LOSSES[config.loss], config.batch_size)
     run = RunState(model, config, data)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(config.seed)
@@ -82,6 +94,19 @@ def train(
     best_loss = at.best_loss if validation is not None else None
     best_epoch = at.best_epoch if validation is not None else len(at.history)
     return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history)
+
+
+def _solve(
+    model: nn.Module, training: Windows, validation: Windows | None, loss: Loss, batch_size: int
+) -> TrainingReport:
+    started = time.monotonic()
+    model.eval()
+    model.solve(training)  # type: ignore[operator]
+    record = {"epoch": 1.0, "training_loss": mean_loss(model, training, loss, 4 * batch_size)}
+    if validation is not None:
+        record["validation_loss"] = mean_loss(model, validation, loss, 4 * batch_size)
+    seconds = time.monotonic() - started
+    return TrainingReport(1, record.get("validation_loss"), False, 1, seconds, [record | {"seconds": seconds}])
 
 
 def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: TrainingProgress) -> None:

@@ -1,0 +1,129 @@
+"""`olinear bench table` and `olinear bench report`: the results beside the published ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from olinear.cli.common import say
+from olinear.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from olinear.bench.results import Row
+    from olinear.bench.summary import Missing, Selection
+    from olinear.bench.table import ResultTable
+
+Results = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the results.")]
+Data = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of the datasets; else OLINEAR_DATA.")]
+Model = Annotated[str, typer.Option(help="Whose rows.")]
+Variant = Annotated[str, typer.Option(help="Which variant's rows; the tasks stay the paper's.")]
+Suite = Annotated[Literal["all", "long", "short"], typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")]
+Format = Literal["terminal", "markdown", "csv", "latex"]
+NARROWEST = 80  # characters; a narrower terminal breaks lines itself
+
+
+def table(
+    results: Results = Path("results"),
+    data: Data = None,
+    format: Annotated[Format, typer.Option(help="How it is written.")] = "terminal",
+    by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
+    variant: Variant = "main",
+    model: Model = "OLinear",
+    suite: Suite = "all",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")] = None,
+) -> None:
+    """Print our scores, their spread over seeds, the published OLinear, the ratio, and the best published baseline.
+
+    Beneath are the figures over all tasks (for CSV on standard error). Ours is bold where no published baseline is
+    better.
+
+    Example: olinear bench table --by dataset --format markdown
+    """
+    from olinear.bench.summary import Selection, average_datasets, find_missing, score_tasks, summarise
+    from olinear.bench.table import FORMATS, dataset_table, summary_lines, task_table, write_text
+
+    if out is not None and out.suffix == ".csv" and out.resolve().parent == results.resolve():
+        raise ConfigError(f"{out} would be taken for a file of results: write it to another folder")
+    selection = Selection(model, variant, suite)
+    rows = _read(results, selection)
+    scores = score_tasks(rows, selection)
+    lines = summary_lines(summarise(scores, selection))
+    shown = dataset_table(average_datasets(scores, selection)) if by == "dataset" else task_table(scores, selection)
+    if out is not None:
+        write_text(FORMATS[format](shown, lines), out)
+        say(f"{len(shown.cells)} rows written to {out}")
+    elif format == "terminal":
+        by_metric = [shown] if by == "dataset" else [task_table(scores, selection, [name]) for name in ("MSE", "MAE")]
+        _print(shown, by_metric, lines)
+    else:
+        typer.echo(FORMATS[format](shown, lines), nl=False)
+    if format == "csv":
+        for line in lines:
+            say(line)
+    _say_missing(find_missing(rows, selection, data))
+
+
+def report(
+    results: Results = Path("results"),
+    data: Data = None,
+    variant: Variant = "main",
+    model: Model = "OLinear",
+    suite: Suite = "all",
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write one HTML page that opens from disk: figures, charts, every task, drawn forecasts, what is missing and why.
+
+    Example: olinear bench report --results results --out report.html
+    """
+    from olinear.bench.report import write_report
+    from olinear.bench.summary import Selection
+
+    selection = Selection(model, variant, suite)
+    rows = _read(results, selection)
+    write_report(results, out, data, selection)
+    say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
+
+
+def _read(folder: Path, selection: "Selection") -> "list[Row]":
+    """The rows of a folder, or an error if none is of the selection."""
+    from olinear.bench.results import read_results
+
+    rows = read_results(folder)
+    if not rows:
+        raise DataError(f"no results are in {folder}: make some with `olinear bench run --results {folder}`")
+    if not selection.pick(rows):
+        kinds = ", ".join(sorted({f"{row.model} {row.variant}" for row in rows}))
+        raise DataError(
+            f"{folder} has no results of {selection.model} {selection.variant}, only of {kinds}: make some with "
+            f"`olinear bench run --variant {selection.variant}`"
+        )
+    return rows
+
+
+def _print(whole: "ResultTable", parts: "Sequence[ResultTable]", lines: list[str]) -> None:
+    """The table, or its parts one below the other if the terminal is too narrow; the lines beneath."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    from olinear.bench.table import WIDE, rich_table
+
+    terminal = Console()
+    console = Console(width=max(terminal.width, NARROWEST) if terminal.is_terminal else WIDE)
+    needed = Measurement.get(console, console.options.update_width(10 * WIDE), rich_table(whole)).maximum
+    for table in [whole] if needed <= console.width else parts:
+        console.print(rich_table(table))
+        typer.echo()
+    for line in lines:
+        typer.echo(line)
+
+
+def _say_missing(missing: "list[Missing]") -> None:
+    """One line on how many tasks are missing for each kind of reason."""
+    counts: dict[str, int] = {}
+    for item in missing:
+        kind = item.reason.split(":")[0]
+        counts[kind] = counts.get(kind, 0) + 1
+    if missing:
+        reasons = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        say(f"note: {len(missing)} tasks have no result ({reasons}); `olinear bench report` says why")

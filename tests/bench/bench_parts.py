@@ -1,0 +1,54 @@
+"""Made-up datasets small enough to train on in a moment, and processes that start in one."""
+
+import multiprocessing
+from multiprocessing.context import BaseContext
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from olinear.bench.jobs import Job
+from olinear.bench.planning import Plan, Planned
+from olinear.bench.results import Row
+from olinear.bench.tasks import TaskKey
+
+EXCHANGE = Job(TaskKey("Exchange", 96, 96))  # one epoch
+POWER = Job(
+    TaskKey("Power", 12, 9)
+)  # the smallest model; from noise it learns nothing after one epoch, and stops after six
+ILI = Job(TaskKey("ILI", 12, 3))
+
+
+def write_data(folder: Path) -> Path:
+    """A few rows under the names of Exchange, Power and ILI."""
+    folder.mkdir(exist_ok=True)
+    np.savetxt(folder / "exchange_rate.txt", walk(1000, 8), delimiter=",")
+    write_dated(folder / "power.csv", np.random.default_rng(0).normal(size=(120, 2)))
+    write_dated(folder / "national_illness.csv", walk(60, 7))
+    return folder
+
+
+def write_dated(path: Path, values: NDArray[np.float64]) -> None:
+    frame = pd.DataFrame(values).add_prefix("series ")
+    frame.insert(0, "date", pd.date_range("2020-01-01", periods=len(values)).astype(str))
+    frame.to_csv(path, index=False)
+
+
+def walk(rows: int, series: int) -> NDArray[np.float64]:
+    return np.random.default_rng(rows).normal(size=(rows, series)).cumsum(0)
+
+
+def as_plan(*jobs: Job, seconds: float = 10.0) -> Plan:
+    return Plan([Planned(job, seconds) for job in jobs], 0, {})
+
+
+def result(job: Job, mse: float = 0.5, **others: object) -> Row:
+    return Row(*job.key, job.model, job.variant, job.seed, mse, mse, **others)
+
+
+def quick_processes() -> BaseContext:
+    """Processes forked from one that has imported torch: each is real, and needs no seconds to start."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["olinear.bench.worker", "torch._dynamo"])
+    return context

@@ -1,0 +1,71 @@
+"""Every committed row of results is what it says: of a task, once, over all of its test windows."""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from olinear.bench import published, read_results, recipe
+from olinear.bench.results import COLUMNS, Row, results_files
+from olinear.datasets import find_dataset
+
+ROOT = Path(__file__).parent.parent.parent
+RESULTS = ROOT / "results"
+ROWS = read_results(RESULTS)
+
+
+def expected_windows(row: Row) -> int:
+    """By hand: each window has its targets among the test rows, and where nothing is borrowed its lookback too."""
+    dataset = find_dataset(row.dataset)
+    split = recipe(row.job).task.split or dataset.split
+    test = split[2] if not isinstance(split, str) else int(int(split.split(":")[2]) / 10 * dataset.rows)
+    return test - row.horizon + 1 - (0 if dataset.borrow else row.lookback)
+
+
+def test_there_are_results():
+    assert ROWS
+
+
+def test_a_job_has_one_row():
+    jobs = [row.job for row in ROWS]
+    assert len(jobs) == len(set(jobs))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.job.name)
+def test_a_row_belongs_to_a_task_and_covers_its_test_windows(row: Row):
+    searched = row.variant == "lookback-search"
+    assert (row.key._replace(lookback=96) if searched else row.key) in published()
+    assert not row.error
+    assert row.windows == expected_windows(row)
+    assert row.mse is not None
+    assert row.mae is not None
+    assert 0 < row.mse < 20
+    assert 0 < row.mae < 5
+    assert row.best_epoch is not None
+    assert row.epochs is not None
+    task = recipe(row.job).task
+    assert 1 <= row.best_epoch <= row.epochs <= task.max_epochs
+    assert row.epochs in (task.max_epochs, row.best_epoch + task.patience)  # it ended for one of the two reasons
+    assert row.parameters
+    assert row.seconds
+    assert re.fullmatch(r"[0-9a-f]{7,40}", row.commit), "made from changed or unknown source"
+
+
+def test_the_columns_are_those_promised():
+    promised = (
+        "dataset lookback horizon model variant seed mse mae r2 pearson mase windows best_epoch epochs seconds "
+        "parameters peak_memory_mb versions commit error"
+    )
+    assert COLUMNS[: len(promised.split())] == promised.split()
+    for path in results_files(RESULTS):
+        with path.open(newline="") as file:
+            assert next(csv.reader(file)) == COLUMNS
+
+
+def test_the_summary_in_the_readme_is_what_bench_table_prints():
+    command = [sys.executable, str(ROOT / "tools" / "update_readme.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

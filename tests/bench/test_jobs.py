@@ -1,0 +1,141 @@
+"""What each variant changes in a task's recipe, and which variants are refused before anything is trained."""
+
+from dataclasses import replace
+
+import pytest
+
+from olinear.bench.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
+from olinear.bench.tasks import CORRELATION, TaskKey, find_task, tasks
+from olinear.errors import ConfigError
+
+KEY = TaskKey("ETTh2", 96, 192)
+PLAIN = Recipe(find_task(KEY), "ETTh2", "ETTh2")
+CHANGES = {
+    "main": {},
+    "OLinear-C": {"task": find_task(KEY, CORRELATION), "correlation": True},
+    "lookback-search": {},
+    "few-shot=first": {"train_share": 0.1, "train_end": "first"},
+    "few-shot=last": {"train_share": 0.1, "train_end": "last"},
+    "zero-shot=ETTh1": {
+        "task": find_task(KEY._replace(dataset="ETTh1")),
+        "train_on": "ETTh1",
+        "basis_from": "ETTh1",
+    },
+    "q-ratio=0.2": {"basis_share": 0.2},
+    "q-ratio=1": {"basis_share": 1.0},
+    "swapped-q=Power": {"basis_from": "Power"},
+    "embed=8": {"task": replace(PLAIN.task, embed_dim=8)},
+    "basis=published": {"basis": "published"},
+    "rank=7": {"rank": 7},
+}
+
+
+@pytest.mark.parametrize(("variant", "changes"), CHANGES.items(), ids=CHANGES)
+def test_a_variant_changes_one_thing(variant, changes):
+    """An ablation that changed something else besides would explain nothing."""
+    assert recipe(Job(KEY, variant=variant)) == replace(PLAIN, **changes)
+
+
+def test_every_variant_is_tested():
+    assert {name.partition("=")[0] for name in CHANGES} == set(VARIANTS)
+
+
+def test_every_task_has_a_recipe():
+    for key, task in tasks().items():
+        assert recipe(Job(key)) == Recipe(task, key.dataset, key.dataset)
+        assert recipe(Job(key, variant=CORRELATION)).correlation
+
+
+def test_the_lookback_search_keeps_the_settings_of_lookback_96():
+    for job in expand([KEY], "lookback-search", 1):
+        assert recipe(job).task == replace(PLAIN.task, key=job.key)
+
+
+def test_zero_shot_trains_with_the_settings_of_where_it_trains():
+    plan = recipe(Job(TaskKey("ETTh2", 96, 96), variant="zero-shot=ETTm1"))
+    assert plan.task == find_task(TaskKey("ETTm1", 96, 96))
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        ("", ["no variant is called ''", "main, OLinear-C, lookback-search, few-shot"]),
+        ("Main", ["no variant is called 'Main'", "main"]),
+        ("main=2", ["takes no value", "'main=2'"]),
+        ("OLinear-C=x", ["takes no value"]),
+        ("lookback-search=96", ["takes no value"]),
+        ("few-shot", ["few-shot=first or few-shot=last"]),
+        ("few-shot=middle", ["few-shot=first or few-shot=last"]),
+        ("zero-shot", ["no dataset is called ''", "ETTh1"]),
+        ("zero-shot=ETT", ["no dataset is called 'ETT'", "ETTh1"]),
+        ("zero-shot=ETTh2", ["another dataset"]),
+        ("zero-shot=Exchange", ["Exchange has 8 series, ETTh2 7", "ETTh2 96->192"]),
+        ("zero-shot=ILI", ["ILI 96->192 is not one of the paper's tasks"]),
+        ("q-ratio", ["q-ratio=0.2"]),
+        ("q-ratio=0", ["q-ratio=0.2"]),
+        ("q-ratio=1.1", ["q-ratio=0.2"]),
+        ("q-ratio=-0.2", ["q-ratio=0.2"]),
+        ("q-ratio=nan", ["q-ratio=0.2"]),
+        ("q-ratio=half", ["q-ratio=0.2"]),
+        ("swapped-q=Nowhere", ["no dataset is called 'Nowhere'"]),
+        ("embed=0", ["whole number of at least 1", "'embed=0'"]),
+        ("embed=-8", ["whole number of at least 1"]),
+        ("embed=8.5", ["whole number of at least 1"]),
+        ("basis=sines", ["pearson", "fourier"]),
+        ("rank=0", ["whole number of at least 1"]),
+        ("rank=8", ["at most the number of series, 7"]),
+    ],
+)
+def test_variants_that_are_refused(variant, words):
+    with pytest.raises(ConfigError) as caught:
+        recipe(Job(KEY, variant=variant))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_task_that_is_none_is_refused():
+    with pytest.raises(ConfigError, match="ETTh2 48->192 is not one of the paper's tasks"):
+        recipe(Job(KEY._replace(lookback=48)))
+
+
+@pytest.mark.parametrize(
+    ("given", "spelt"),
+    [
+        ("main=", "main"),
+        ("zero-shot=etth1", "zero-shot=ETTh1"),
+        ("swapped-q=POWER", "swapped-q=Power"),
+        ("q-ratio=.20", "q-ratio=0.2"),
+        ("q-ratio=1.0", "q-ratio=1"),
+        ("embed=08", "embed=8"),
+        *((name, name) for name in CHANGES),
+    ],
+)
+def test_a_variant_has_one_spelling(given, spelt):
+    """Two spellings would be two jobs, and what is finished would be done again."""
+    assert spell(given) == spelt
+    assert {job.variant for job in expand([KEY], given, 2)} == {spelt}
+
+
+def test_expand():
+    keys = [KEY, TaskKey("ILI", 36, 24)]
+    jobs = expand(keys, "main", 3)
+    assert jobs == [Job(key, seed=seed) for key in keys for seed in (2023, 2024, 2025)]
+    assert {job.model for job in jobs} == {"OLinear"}
+
+
+def test_the_lookback_search_has_a_job_for_each_lookback_of_the_long_suite():
+    jobs = expand([KEY, TaskKey("ILI", 36, 24)], "lookback-search", 1)
+    assert [job.key for job in jobs] == [KEY._replace(lookback=lookback) for lookback in LOOKBACKS]
+    assert (min(LOOKBACKS), max(LOOKBACKS)) == (96, 720)
+
+
+def test_names_of_files_are_as_many_as_the_jobs():
+    """Two jobs of one name would share a lock and a checkpoint."""
+    jobs = [job for variant in CHANGES for job in expand(list(tasks()), variant, 2)]
+    assert len({job.name for job in jobs}) == len(set(jobs)) == len(jobs)
+    assert all("/" not in job.name and " " not in job.name for job in jobs)
+
+
+def test_a_job_in_words():
+    assert str(Job(KEY)) == "ETTh2 96->192 OLinear seed 2023"
+    assert str(Job(KEY, variant="embed=8", seed=2024)) == "ETTh2 96->192 OLinear embed=8 seed 2024"

@@ -1,0 +1,196 @@
+"""Rows are written whole or not at all, one for each job, whoever writes at the same time."""
+
+import csv
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from bench_parts import EXCHANGE, ILI, POWER, quick_processes, result
+
+from olinear.bench.jobs import Job
+from olinear.bench.results import COLUMNS, Row, add_row, as_record, failed, finished, read_file, read_results
+from olinear.bench.tasks import TaskKey
+from olinear.errors import DataError
+
+PROMISED = (
+    "dataset, lookback, horizon, model, variant, seed, mse, mae, r2, pearson, mase, windows, best_epoch, epochs, "
+    "seconds, parameters, peak_memory_mb, versions, commit, error"
+)
+FULL = Row(
+    *EXCHANGE.key,
+    "OLinear",
+    "q-ratio=0.2",
+    2024,
+    mse=0.081234,
+    mae=0.2,
+    r2=-2.5,
+    pearson=float("inf"),
+    mase=1e-7,
+    windows=1422,
+    best_epoch=1,
+    epochs=2,
+    seconds=12.3,
+    parameters=1_736_960,
+    peak_memory_mb=464.8,
+    versions='olinear 0.1.0, "quoted", numpy ±2',
+    commit="e9ed046bac+",
+    validation_loss=0.0377318,
+)
+
+
+def test_columns():
+    assert COLUMNS[:20] == PROMISED.split(", ")
+    assert COLUMNS[20:] == ["validation_loss"]
+
+
+def test_round_trip(tmp_path):
+    rows = [FULL, result(POWER), failed(ILI, 'a comma, a "quote"\nand a second line')]
+    for row in rows:
+        add_row(tmp_path, row)
+    found = read_results(tmp_path)
+    assert sorted(map(repr, found)) == sorted(map(repr, rows))
+    assert {type(value) for row in found for value in as_record(row).values()} == {str, int, float, type(None)}
+    assert [path.name for path in tmp_path.iterdir() if path.name != ".runs"] == ["OLinear.csv"]
+
+
+def test_numbers_keep_six_digits(tmp_path):
+    add_row(tmp_path, result(POWER, mse=1 / 3))
+    assert read_results(tmp_path)[0].mse == pytest.approx(1 / 3, rel=1e-6)
+    text = (tmp_path / "OLinear.csv").read_text()
+    assert "0.333333,0.333333," in text
+    assert "\r" not in text
+
+
+def test_a_file_for_each_model(tmp_path):
+    for model in ("OLinear", "DLinear"):
+        add_row(tmp_path, result(replace(POWER, model=model)))
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["DLinear.csv", "OLinear.csv"]
+    assert {row.model for row in read_results(tmp_path)} == {"OLinear", "DLinear"}
+
+
+def test_a_failure_is_replaced_by_a_result_and_by_a_later_failure(tmp_path):
+    for row in (failed(POWER, "first"), failed(ILI, "other"), failed(POWER, "second")):
+        add_row(tmp_path, row)
+    assert {row.error for row in read_results(tmp_path)} == {"second", "other"}
+    assert finished(tmp_path) == set()
+    add_row(tmp_path, result(POWER))
+    assert finished(tmp_path) == {POWER}
+    assert len(read_results(tmp_path)) == 2
+
+
+def test_a_result_is_replaced_by_a_result_and_never_by_a_failure(tmp_path):
+    """A worker may be killed, and be taken for failed, when its row is written already."""
+    for row in (result(POWER, 1.0), result(POWER, 2.0), failed(POWER, "killed")):
+        add_row(tmp_path, row)
+    (row,) = read_results(tmp_path)
+    assert (row.mse, row.error) == (2.0, "")
+    assert finished(tmp_path) == {POWER}
+
+
+def test_jobs_that_differ_in_anything_have_rows_of_their_own(tmp_path):
+    job = Job(TaskKey("ILI", 36, 24))
+    others = [
+        replace(job, seed=2024),
+        replace(job, variant="embed=8"),
+        replace(job, model="DLinear"),
+        replace(job, key=job.key._replace(horizon=36)),
+        replace(job, key=job.key._replace(lookback=12)),
+        replace(job, key=job.key._replace(dataset="Power")),
+    ]
+    for each in [job, *others, job]:
+        add_row(tmp_path, result(each))
+    assert finished(tmp_path) == {job, *others}
+    assert len(read_results(tmp_path)) == 7
+
+
+def test_order(tmp_path):
+    """Main rows first, datasets as in the list of tasks, then lookback, horizon and seed as numbers."""
+    wanted = [
+        Job(TaskKey("ETTh1", 96, 96)),
+        Job(TaskKey("ETTh1", 96, 192), seed=2023),
+        Job(TaskKey("ETTh1", 96, 192), seed=2024),
+        Job(TaskKey("ILI", 12, 12)),
+        Job(TaskKey("ILI", 36, 24)),
+        Job(TaskKey("ETTh1", 96, 96), variant="OLinear-C"),
+        Job(TaskKey("ETTh1", 96, 96), variant="embed=8"),
+    ]
+    for job in (wanted[index] for index in (5, 3, 0, 6, 2, 4, 1)):
+        add_row(tmp_path, result(job))
+    assert [row.job for row in read_results(tmp_path)] == wanted
+
+
+def test_an_error_is_one_line_of_bearable_length():
+    row = failed(POWER, "two\n   lines " + 1000 * "x")
+    assert row.error.startswith("two lines xxx")
+    assert len(row.error) == 500
+    assert {getattr(row, field.name) for field in fields(Row) if field.type == "float | None"} <= {None}
+    assert row.job == POWER
+
+
+def test_nothing_yet(tmp_path):
+    assert read_results(tmp_path) == []
+    assert finished(tmp_path / "no such folder") == set()
+
+
+def test_what_a_killed_process_left_is_not_read(tmp_path):
+    add_row(tmp_path, result(POWER))
+    part = tmp_path / "OLinear.csv.part"
+    part.write_text("dataset,lookback\nPow")
+    assert [row.job for row in read_results(tmp_path)] == [POWER]
+    add_row(tmp_path, result(ILI))
+    assert finished(tmp_path) == {POWER, ILI}
+    assert not part.exists()
+
+
+DAMAGE = {
+    "the last line is cut": (lambda text: text[: text.rindex("main")], "line 3 is damaged"),
+    "a cell too many": (lambda text: text.rstrip("\n") + ",1\n", "line 3 is damaged"),
+    "no number": (lambda text: text.replace("0.25", "quarter"), "line 3 is damaged .*'quarter'"),
+    "no whole number": (lambda text: text.replace(",12,9,", ",12,9.5,"), "line 3 is damaged .*'9.5'"),
+    "no seed": (lambda text: text.replace(",main,2023,0.25", ",main,,0.25"), "line 3 is damaged"),
+    "no dataset": (lambda text: text.replace("Power", "Powder"), "line 3 is damaged .*'Powder'"),
+    "a column lost": (lambda text: text.replace("mse,", ""), "lacks the columns mse"),
+    "another table": (lambda text: "a,b\n1,2\n", "lacks the columns .*: it is no file of results"),
+    "empty": (lambda text: "", "lacks the columns"),
+    "not text": (lambda text: text.replace("Power", "P\0wer"), "damaged"),
+}
+
+
+@pytest.mark.parametrize(("damage", "told"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_named_and_left_alone(tmp_path, damage, told):
+    """Never read past, never written over: what it holds took hours."""
+    for job in (ILI, POWER):
+        add_row(tmp_path, result(job, mse=0.25 if job == POWER else 0.5))
+    path = tmp_path / "OLinear.csv"
+    damaged = damage(path.read_text())
+    assert damaged != path.read_text()
+    path.write_text(damaged)
+    for attempt in (lambda: read_file(path), lambda: finished(tmp_path), lambda: add_row(tmp_path, result(EXCHANGE))):
+        with pytest.raises(DataError, match=f"OLinear.csv.*{told}"):
+            attempt()
+    assert path.read_text() == damaged
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "OLinear.csv").write_bytes(b"dataset,\xff\xfe\n")
+    with pytest.raises(DataError, match=r"OLinear.csv is damaged"):
+        read_results(tmp_path)
+
+
+def add_rows(folder: Path, first: int) -> None:
+    for seed in range(first, first + 20):
+        add_row(folder, result(replace(POWER, seed=seed), mse=float(seed)))
+
+
+def test_two_processes_lose_no_row(tmp_path):
+    processes = [quick_processes().Process(target=add_rows, args=(tmp_path, first)) for first in (100, 110, 200)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0, "see the captured standard error"
+    rows = read_results(tmp_path)
+    assert [row.seed for row in rows] == [*range(100, 130), *range(200, 220)]
+    assert all(row.mse == row.seed for row in rows)
+    with (tmp_path / "OLinear.csv").open(newline="") as file:
+        assert {len(line) for line in csv.reader(file)} == {len(COLUMNS)}

@@ -1,0 +1,390 @@
+"""A job reads the rows it may read and no others, whatever its variant; its row says what was done.
+
+Most tests run whole jobs on made-up values with a recorder in the place of model, training and scoring.
+"""
+
+import subprocess
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from bench_parts import POWER, walk, write_data
+from numpy.typing import NDArray
+from torch import nn
+
+from olinear.bench import jobs, running
+from olinear.bench.jobs import Job
+from olinear.bench.running import run_job
+from olinear.bench.tasks import TaskKey, find_task, tasks
+from olinear.datasets import Dataset, catalogue
+from olinear.errors import DataError
+from olinear.evaluation import Scores
+from olinear.nn import OLinear
+from olinear.nn.bases import make_basis
+from olinear.training import TrainingConfig, TrainingReport
+from olinear.windows import Windows
+
+ETTH2, ILI = TaskKey("ETTh2", 96, 96), TaskKey("ILI", 36, 24)
+MONTHS = {"ETTh1": 720, "ETTh2": 720, "ETTm1": 2880, "ETTm2": 2880}  # rows
+# Test windows of the first horizon, as other benchmarks of these files log them.
+KNOWN = {"ETTh1": 2785, "ETTm1": 11425, "Weather": 10444, "ECL": 5165, "Traffic": 3413, "Exchange": 1422}
+
+
+class Model(nn.Module):
+    """Takes any settings and keeps them."""
+
+    def __init__(self, *sizes: int, **settings: object):
+        super().__init__()
+        self.sizes, self.settings = sizes, settings
+        self.weight = nn.Parameter(torch.zeros(3, 5))
+
+    def compact(self) -> "Model":
+        return self
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, -1:].expand(-1, self.sizes[2], -1)
+
+
+@dataclass
+class Seen:
+    """What a job asked for."""
+
+    bases: list[tuple[NDArray[np.generic], int, str]] = field(default_factory=list)
+    model: Model | None = None
+    training: Windows | None = None
+    validation: Windows | None = None
+    config: TrainingConfig | None = None
+    test: Windows | None = None
+
+
+def raw(dataset: Dataset, rows: int | None = None) -> NDArray[np.float64]:
+    """One column that counts the rows, on a scale that tells the datasets apart; the others are noise."""
+    rows = rows or dataset.rows
+    column = np.arange(rows) * float(1 + list(catalogue()).index(dataset.name))
+    return np.column_stack([column, *walk(rows, dataset.series - 1).T]) if dataset.series < 10 else column[:, None]
+
+
+def counted(values: NDArray[np.generic], dataset: str) -> NDArray[np.int64]:
+    """The rows of standardised values, from the column that counts them."""
+    train = raw(catalogue()[dataset])[: train_rows(catalogue()[dataset]), 0]
+    step = train[1]
+    return np.rint((values[..., 0].astype(float) * train.std() + train.mean()) / step).astype(int)
+
+
+def train_rows(dataset: Dataset) -> int:
+    if dataset.name in MONTHS:
+        return 12 * MONTHS[dataset.name]
+    return int(dataset.rows * {"7:1:2": 0.7, "6:2:2": 0.6}[dataset.split])
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    """A job's requests, in the place of their being met."""
+    asked = Seen()
+
+    class Transform:
+        @staticmethod
+        def fit(known, size, basis):
+            asked.bases.append((np.asarray(known), size, basis))
+
+    def make(*sizes, **settings):
+        asked.model = Model(*sizes, **settings)
+        return asked.model
+
+    def train(model, training, validation, config, **_):
+        asked.training, asked.validation, asked.config = training, validation, config
+        return TrainingReport(4, 0.25, False, 7, 1.26, [])
+
+    def evaluate(model, windows):
+        asked.test = windows
+        return Scores(0.1, 0.2, 0.3, 0.4, 0.5, len(windows))
+
+    replacements = {"OrthoTrans": Transform, "OLinear": make, "train": train, "evaluate": evaluate}
+    replacements["require"] = lambda dataset, folder: Path(dataset.name)
+    replacements["load_values"] = lambda dataset, path: raw(dataset)
+    replacements["commit"] = lambda: "abc"
+    for name, value in replacements.items():
+        monkeypatch.setattr(running, name, value)
+    return asked
+
+
+def do(job: Job) -> None:
+    run_job(job, None, Path("nowhere"))
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_rows_of_every_task(seen, name):
+    """Counted by another formula: no window reaches over its split, and every test row is a target that is scored."""
+    dataset = catalogue()[name]
+    for key, task in tasks().items():
+        if key.dataset != name:
+            continue
+        do(Job(key))
+        _, lookback, horizon = key
+        rows, train = dataset.rows, train_rows(dataset)
+        stop, tests = rows, int(rows * 0.2)
+        if task.split:
+            train = int(rows * 0.6)
+        if name in MONTHS:
+            stop, tests = 20 * MONTHS[name], 4 * MONTHS[name]
+        back = 0 if name.startswith("PEMS") else lookback  # rows lent by the span before
+        assert spans(seen.training) == (0, train)
+        assert spans(seen.validation) == (train - back, stop - tests)
+        assert spans(seen.test) == (stop - tests - back, stop)
+        assert len(seen.training) == train - lookback - horizon + 1
+        assert len(seen.test) == tests - (lookback - back) - horizon + 1
+        if horizon == dataset.horizons[lookback][0] and name in KNOWN:
+            assert len(seen.test) == KNOWN[name]
+        for known, size, basis in seen.bases[-2:]:
+            assert (size, basis) in ((lookback, "pearson"), (horizon, "pearson"))
+            np.testing.assert_array_equal(known, seen.training.values[:train])
+        assert seen.config == TrainingConfig(
+            learning_rate=task.learning_rate,
+            schedule=task.schedule,
+            batch_size=task.batch_size,
+            max_epochs=task.max_epochs,
+            patience=task.patience,
+            seed=2023,
+        )
+
+
+def spans(windows: Windows) -> tuple[int, int]:
+    """The first row that is read and the one after the last; all windows between are there."""
+    assert windows.starts.step == 1
+    return windows.starts[0], windows.starts[-1] + windows.lookback + windows.horizon
+
+
+def test_series_are_standardised_by_all_training_rows(seen):
+    for variant in ("main", "few-shot=first", "few-shot=last", "q-ratio=0.2"):
+        do(Job(ETTH2, variant=variant))
+        values = raw(catalogue()["ETTh2"])
+        expected = (values - values[:8640].mean(0)) / values[:8640].std(0)
+        for windows in (seen.training, seen.validation, seen.test):
+            np.testing.assert_allclose(windows.values, expected, rtol=1e-5, atol=1e-6)
+    assert counted(seen.test.values.numpy(), "ETTh2")[[0, 5, 14399]].tolist() == [0, 5, 14399]
+
+
+@pytest.mark.parametrize(("end", "rows"), [("first", range(864)), ("last", range(7776, 8640))])
+def test_few_shot_rows(seen, end, rows):
+    """A tenth of the training rows, for the windows and for the bases; validation and test are what they were."""
+    do(Job(ETTH2, variant=f"few-shot={end}"))
+    assert spans(seen.training) == (rows.start, rows.stop)
+    assert len(seen.training) == 864 - 96 - 96 + 1
+    for known, _, _ in seen.bases:
+        assert counted(known, "ETTh2").tolist() == list(rows)
+    assert spans(seen.validation) == (8640 - 96, 11520)
+    assert spans(seen.test) == (11520 - 96, 14400)
+
+
+def test_few_shot_without_a_window(seen):
+    """The error that the row will tell is of the tenth, not of the file."""
+    with pytest.raises(DataError, match=r"lookback 96 and horizon 720 need 816 rows, found 531"):
+        do(Job(TaskKey("Exchange", 96, 720), variant="few-shot=last"))
+
+
+@pytest.mark.parametrize("share", [0.8, 0.2, 0.1])
+def test_q_ratio_takes_the_last_part_for_the_basis_only(seen, share):
+    do(Job(ETTH2, variant=f"q-ratio={share}"))
+    for known, _, _ in seen.bases:
+        assert counted(known, "ETTh2").tolist() == list(range(8640 - int(share * 8640), 8640))
+    assert spans(seen.training) == (0, 8640)
+
+
+def test_zero_shot(seen):
+    """Trained on A, with A's bases; scored on every test window of B, standardised by B's own training rows."""
+    do(Job(TaskKey("ETTm2", 96, 192), variant="zero-shot=ETTh1"))
+    first, second = raw(catalogue()["ETTh1"]), raw(catalogue()["ETTm2"])
+    for windows, values, train in ((seen.training, first, 8640), (seen.test, second, 34560)):
+        expected = (values - values[:train].mean(0)) / values[:train].std(0)
+        np.testing.assert_allclose(windows.values, expected, rtol=1e-5, atol=1e-6)
+    assert seen.validation.values is not seen.test.values
+    assert spans(seen.validation) == (8640 - 96, 11520)
+    assert len(seen.test) == 11520 - 192 + 1
+    for known, _, _ in seen.bases:
+        assert counted(known, "ETTh1").tolist() == list(range(8640))
+    assert seen.config.learning_rate == find_task(TaskKey("ETTh1", 96, 192)).learning_rate
+
+
+def test_swapped_q(seen):
+    """The bases of another dataset, from its own training rows; everything else as before."""
+    do(Job(ILI, variant="swapped-q=Power"))
+    for known, _, _ in seen.bases:
+        assert known.shape == (830, 2)
+        assert counted(known, "Power").tolist() == list(range(830))
+    assert seen.model.sizes == (7, 36, 24)
+    assert spans(seen.training) == (0, 676)
+
+
+def test_swapped_q_from_and_to_a_task_with_a_split_of_its_own(seen):
+    """COVID-19 at lookback 36 trains on six tenths: its bases see no more, and those of others no less."""
+    do(Job(ILI, variant="swapped-q=COVID-19"))
+    assert {len(known) for known, _, _ in seen.bases} == {int(0.6 * 335)}
+    seen.bases.clear()
+    do(Job(ILI._replace(dataset="COVID-19"), variant="swapped-q=ILI"))
+    assert {len(known) for known, _, _ in seen.bases} == {int(0.7 * 966)}
+    assert spans(seen.training) == (0, int(0.6 * 335))
+
+
+def test_lookback_search_has_the_same_targets_for_every_lookback(seen):
+    """Otherwise the validation losses by which one is chosen could not be compared."""
+    for lookback in (96, 720):
+        do(Job(TaskKey("ETTh2", lookback, 96), variant="lookback-search"))
+        assert spans(seen.validation) == (8640 - lookback, 11520)
+        assert spans(seen.test) == (11520 - lookback, 14400)
+        assert len(seen.test) == 2785
+        assert seen.model.sizes == (7, lookback, 96)
+
+
+def test_the_published_basis_is_of_raw_training_rows(seen):
+    do(Job(ETTH2, variant="basis=published"))
+    for known, _, basis in seen.bases:
+        assert basis == "published"
+        np.testing.assert_array_equal(known, raw(catalogue()["ETTh2"])[:8640])
+
+
+def test_settings_of_the_model(seen):
+    key = TaskKey("ETTh2", 96, 336)
+    do(Job(key))
+    task = find_task(key)
+    names = ("model_dim", "ff_dim", "embed_dim", "blocks", "dropout")
+    assert {name: seen.model.settings[name] for name in names} == {name: getattr(task, name) for name in names}
+    assert (seen.model.settings["mixer"], seen.model.settings["rank"]) == ("normlin", None)
+    do(Job(key, variant="embed=8"))
+    assert seen.model.settings["embed_dim"] == 8
+    do(Job(key, variant="rank=3"))
+    assert seen.model.settings["rank"] == 3
+
+
+def test_olinear_c(seen):
+    """NormLin's matrix is the softmax of the correlation of the training rows, by rows, and is not trained."""
+    do(Job(ETTH2, variant="OLinear-C"))
+    mixer = seen.model.settings["mixer"](7)
+    correlation = np.corrcoef(raw(catalogue()["ETTh2"])[:8640].T)
+    expected = np.exp(correlation) / np.exp(correlation).sum(1, keepdims=True)
+    np.testing.assert_allclose(mixer.matrix(), expected, atol=1e-5)
+    assert list(mixer.parameters()) == []
+
+
+def test_the_row(seen):
+    row, drawn = run_job(Job(ILI, seed=2024), None, Path("nowhere"))
+    assert row.job == Job(ILI, seed=2024)
+    assert (row.mse, row.mae, row.r2, row.pearson, row.mase) == (0.1, 0.2, 0.3, 0.4, 0.5)
+    assert (row.windows, row.best_epoch, row.epochs, row.seconds) == (193 - 23, 4, 7, 1.3)
+    assert (row.parameters, row.validation_loss, row.error, row.commit) == (15, 0.25, "", "abc")
+    assert row.peak_memory_mb > 50
+    for word in ("olinear 0", f"torch {torch.__version__}", f"numpy {np.__version__}", "python 3."):
+        assert word in row.versions
+    assert drawn is None
+    assert seen.config.seed == 2024
+
+
+def test_forecasts_to_draw(seen):
+    """One horizon of each dataset, main and first seed only: the first series of three windows."""
+    _, drawn = run_job(Job(ILI), None, Path("nowhere"))
+    assert {key: drawn[key] for key in ("dataset", "lookback", "horizon", "variant", "seed")} == {
+        **ILI._asdict(),
+        "variant": "main",
+        "seed": 2023,
+    }
+    assert [window["start"] for window in drawn["windows"]] == [42, 85, 127]
+    values = seen.test.values.numpy()[:, 0]
+    for window in drawn["windows"]:
+        first = seen.test.starts[window["start"]]
+        np.testing.assert_allclose(window["history"], values[first : first + 36], atol=1e-4)
+        np.testing.assert_allclose(window["actual"], values[first + 36 : first + 60], atol=1e-4)
+        np.testing.assert_allclose(window["forecast"], [values[first + 35]] * 24, atol=1e-4)
+    for job in (Job(ILI._replace(horizon=36)), Job(ILI, variant="embed=8")):
+        assert run_job(job, None, Path("nowhere"))[1] is None
+
+
+# Real jobs, made small
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every task with a tiny model and three epochs."""
+
+    def find(*arguments):
+        return replace(find_task(*arguments), model_dim=8, ff_dim=8, embed_dim=2, blocks=1, max_epochs=3)
+
+    monkeypatch.setattr(jobs, "find_task", find)
+
+
+def test_a_real_job(small, tmp_path):
+    """The scores in the row are those of the best weights on the test windows, cut and scored by NumPy here."""
+    folder = write_data(tmp_path / "data")
+    models = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "OLinear", lambda *sizes, **rest: models.append(OLinear(*sizes, **rest)) or models[-1])
+        row, _ = run_job(POWER, folder, tmp_path / "run")
+        assert (tmp_path / "run").exists()
+        again, _ = run_job(POWER, folder, tmp_path / "other")
+    assert replace(again, seconds=None, peak_memory_mb=None) == replace(row, seconds=None, peak_memory_mb=None)
+    assert (row.epochs, row.windows) == (3, 24 - 9 + 1)
+    assert row.parameters == sum(weight.numel() for weight in models[0].parameters())
+
+    values = np.loadtxt(folder / "power.csv", delimiter=",", skiprows=1, usecols=(1, 2))
+    scaled = ((values - values[:84].mean(0)) / values[:84].std(0)).astype(np.float32)
+    squares, sizes = [], []
+    for first in range(96, 120 - 9 + 1):
+        with torch.no_grad():
+            forecast = models[0].eval()(torch.tensor(scaled[None, first - 12 : first]))[0].numpy()
+        error = forecast.astype(float) - scaled[first : first + 9]
+        squares.append((error**2).mean())
+        sizes.append(abs(error).mean())
+    assert row.mse == pytest.approx(np.mean(squares), rel=1e-4)
+    assert row.mae == pytest.approx(np.mean(sizes), rel=1e-4)
+    for size, transform in ((12, models[0].input_transform), (9, models[0].output_transform)):
+        np.testing.assert_allclose(transform.basis, make_basis("pearson", size, scaled[:84]), atol=1e-6)
+
+
+def test_other_real_jobs(small, tmp_path):
+    """Each variant trains, and makes a difference."""
+    folder = write_data(tmp_path / "data")
+    variants = ["main", "OLinear-C", "q-ratio=0.5", "swapped-q=ILI", "embed=3", "basis=fourier", "rank=2"]
+    rows = [run_job(replace(POWER, variant=variant), folder, tmp_path / variant)[0] for variant in variants]
+    assert [row.variant for row in rows] == variants
+    for row in rows:
+        assert np.isfinite([row.mse, row.mae, row.r2, row.pearson, row.mase, row.validation_loss]).all()
+    assert len({row.mse for row in rows}) == len(variants)
+
+
+def test_a_seed_decides_the_first_weights_and_the_order(small, tmp_path, monkeypatch):
+    """Both, so that the spread over seeds is not of one of them alone."""
+    folder = write_data(tmp_path / "data")
+    weights, seeds = [], []
+    train = running.train
+
+    def look(model, training, validation, config, **others):
+        weights.append(model.extension.detach().clone())
+        seeds.append(config.seed)
+        return train(model, training, validation, config, **others)
+
+    monkeypatch.setattr(running, "train", look)
+    rows = [run_job(replace(POWER, seed=seed), folder, tmp_path / str(seed))[0] for seed in (2023, 2024)]
+    assert rows[0].mse != rows[1].mse
+    assert seeds == [2023, 2024]
+    for seed, found in zip(seeds, weights, strict=True):
+        torch.manual_seed(seed)
+        assert torch.equal(found, torch.randn(2))
+
+
+def test_data_that_is_not_there(bare_machine, tmp_path):
+    with pytest.raises(DataError, match=r"Power needs power.csv, not found in"):
+        run_job(POWER, tmp_path, tmp_path / "run")
+
+
+def test_commit(tmp_path, monkeypatch):
+    """Of the checkout this runs from, marked if it was changed; nothing where git knows nothing of it."""
+    told = running.commit()
+    root = Path(__file__).parents[2]
+    here = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    if here.returncode == 0:
+        assert here.stdout.startswith(told.rstrip("+"))
+        assert len(told.rstrip("+")) == 10
+    monkeypatch.setattr(running, "__file__", str(tmp_path / "running.py"))
+    assert running.commit() == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert running.commit() == ""

@@ -1,0 +1,101 @@
+"""The tasks and the published results are data: as many as the paper has, and value by value the paper's."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from olinear.bench.tasks import CORRELATION, MAIN, TaskKey, find_task, published, tasks
+from olinear.datasets import catalogue
+from olinear.errors import ConfigError
+from olinear.training.schedules import SCHEDULES
+
+MISSING = {"ECL", "Traffic", "Solar-Energy", "PEMS03", "PEMS04", "PEMS07", "PEMS08", "METR-LA"}
+MODELS = "OLinear TimeMixer FilterNet FITS DLinear TimeMixer++ Leddam CARD Fredformer iTransformer PatchTST TimesNet"
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_there_are_140_tasks():
+    assert len(tasks()) == 140
+    assert len(tasks(CORRELATION)) == 124
+    assert tasks(CORRELATION).keys() < tasks().keys()
+    assert Counter(task.suite for task in tasks().values()) == {"long": 52, "short": 88}
+    assert sum(key.dataset not in MISSING for key in tasks()) == 104
+
+
+def test_the_catalogue_has_the_same_tasks():
+    """A dataset's horizons are told in two files."""
+    named = {
+        TaskKey(name, lookback, horizon)
+        for name, dataset in catalogue().items()
+        for lookback, horizons in dataset.horizons.items()
+        for horizon in horizons
+    }
+    assert named == tasks().keys()
+
+
+def test_every_published_cell_is_there():
+    assert published().keys() == tasks().keys()
+    for models in published().values():
+        assert list(models) == MODELS.split()
+        assert all(cell.keys() == {"mse", "mae"} and min(cell.values()) > 0 for cell in models.values())
+
+
+@pytest.mark.parametrize("variant", [MAIN, CORRELATION])
+def test_settings_are_those_of_the_paper(paper_folder, variant):
+    rows = [row for row in read(paper_folder / "hyperparameters.csv") if row["variant"] == variant]
+    assert len(rows) == len(tasks(variant))
+    for row in rows:
+        task = tasks(variant)[TaskKey(row["dataset"], int(row["lookback"]), int(row["horizon"]))]
+        for name in ("model_dim", "ff_dim", "embed_dim", "blocks", "batch_size", "max_epochs", "patience"):
+            assert getattr(task, name) == int(row[name]), (row, name)
+        assert task.learning_rate == float(row["learning_rate"])
+        assert task.dropout == float(row["dropout"])
+        assert task.schedule == row["schedule"]
+        split = task.split or catalogue()[row["dataset"]].split
+        months = (8640, 2880, 2880) if row["dataset"].startswith("ETTh") else (34560, 11520, 11520)
+        assert split == (months if row["split"] == "12/4/4 months" else row["split"])
+
+
+def test_published_values_are_those_of_the_paper(paper_folder):
+    rows = read(paper_folder / "published.csv")
+    cells = {
+        (key, model, metric): value
+        for key, models in published().items()
+        for model, metrics in models.items()
+        for metric, value in metrics.items()
+    }
+    assert len(cells) == len(rows) == 140 * 12 * 2
+    for row in rows:
+        key = TaskKey(row["dataset"], int(row["lookback"]), int(row["horizon"]))
+        assert cells[key, row["model"], row["metric"]] == float(row["value"]), row
+
+
+def test_settings_can_be_used():
+    for variant in (MAIN, CORRELATION):
+        for key, task in tasks(variant).items():
+            assert task.key == key
+            assert task.schedule in SCHEDULES
+            assert task.suite == ("long" if key.lookback == 96 else "short")
+
+
+def test_both_models_are_split_alike():
+    """OLinear-C's results would be of other rows otherwise; and one dataset has a split of its own at lookback 36."""
+    own = {key for key, task in tasks().items() if task.split is not None}
+    assert own == {TaskKey("COVID-19", 36, horizon) for horizon in (24, 36, 48, 60)}
+    assert all(tasks()[key].split == task.split for key, task in tasks(CORRELATION).items())
+
+
+def test_find_task():
+    key = TaskKey("COVID-19", 36, 24)
+    assert find_task(key) == tasks()[key]
+    assert find_task(key, CORRELATION) == tasks(CORRELATION)[key]
+    only_main = next(key for key in tasks() if key not in tasks(CORRELATION))
+    assert find_task(only_main, CORRELATION) == tasks()[only_main]
+    with pytest.raises(ConfigError, match="ILI 96->96 is not one of the paper's tasks: `olinear bench run --dry-run`"):
+        find_task(TaskKey("ILI", 96, 96))

@@ -1,0 +1,186 @@
+"""`olinear bench table` and `olinear bench report`, on an app of their own."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from olinear.bench.results import Row, add_row
+from olinear.bench.summary import average_datasets, score_tasks, summarise
+from olinear.bench.table import dataset_table, summary_lines, to_markdown
+from olinear.bench.tasks import TaskKey, published
+from olinear.cli.bench_reading import report, table
+from olinear.errors import ConfigError, DataError, OutputError
+
+SMALL, ILI = TaskKey("ETTm1", 96, 96), TaskKey("ILI", 12, 3)
+app = typer.Typer()
+app.command()(table)
+app.command()(report)
+
+
+def paper_rows(factor: float, keys: Iterable[TaskKey], seed: int = 2023) -> list[Row]:
+    cells = {key: published()[key]["OLinear"] for key in keys}
+    return [Row(*key, "OLinear", "main", seed, factor * c["mse"], factor * c["mae"]) for key, c in cells.items()]
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch) -> Path:
+    """Two tasks, one of two seeds; no data anywhere."""
+    monkeypatch.delenv("OLINEAR_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "results"
+    for row in [*paper_rows(1.0, [SMALL, ILI]), *paper_rows(1.2, [ILI], 2024)]:
+        add_row(folder, row)
+    return folder
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def done(*arguments: object) -> Result:
+    outcome = call(*arguments)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome
+
+
+def refused(kind: type[Exception], *arguments: object) -> str:
+    """What the console script tells in one line."""
+    outcome = call(*arguments)
+    assert isinstance(outcome.exception, kind), outcome.exception
+    assert outcome.stdout == ""
+    return str(outcome.exception)
+
+
+# table
+
+
+def test_the_terminal_shows_each_task_and_the_figures(results):
+    outcome = done("table", "--results", results)
+    lines = outcome.stdout.splitlines()
+    small = next(line for line in lines if line.startswith("ETTm1"))
+    assert small.split()[:8] == ["ETTm1", "96", "96", "1", "0.302", "0.302", "1.000", "0.310"]  # one seed: no spread
+    ili = next(line for line in lines if line.startswith("ILI"))
+    assert ili.split()[3] == "2"
+    assert "2 of 140 tasks, mean over 1 to 2 seeds each." in lines
+    assert "MSE 1.050, MAE 1.050" in outcome.stdout
+
+
+def test_what_is_missing_is_counted_beside_the_output(results):
+    outcome = done("table", "--results", results)
+    assert outcome.stderr == "note: 138 tasks have no result (138 no data); `olinear bench report` says why\n"
+
+
+def test_the_data_folder_changes_the_reason(results, tmp_path):
+    (tmp_path / "ETTm1.csv").touch()
+    outcome = done("table", "--results", results, "--data", tmp_path)
+    assert "(3 not run yet, 135 no data)" in outcome.stderr
+
+
+def test_markdown_by_dataset_is_what_readme_holds(results):
+    scores = score_tasks([*paper_rows(1.0, [SMALL, ILI]), *paper_rows(1.2, [ILI], 2024)])
+    expected = to_markdown(dataset_table(average_datasets(scores)), summary_lines(summarise(scores)))
+    assert done("table", "--results", results, "--by", "dataset", "--format", "markdown").stdout == expected
+
+
+def test_csv_is_a_table_alone(results):
+    outcome = done("table", "--results", results, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(outcome.stdout)))
+    assert [row["dataset"] for row in rows] == ["ETTm1", "ILI"]
+    assert float(rows[1]["MSE ratio"]) == pytest.approx(1.1, rel=1e-4)
+    assert "2 of 140 tasks" in outcome.stderr
+
+
+def test_latex(results):
+    assert done("table", "--results", results, "--format", "latex").stdout.startswith("\\begin{tabular}{l")
+
+
+@pytest.mark.parametrize("format", ["terminal", "markdown", "csv", "latex"])
+def test_a_file_holds_what_is_printed(results, tmp_path, format):
+    printed = done("table", "--results", results, "--format", format).stdout
+    outcome = done("table", "--results", results, "--format", format, "--out", tmp_path / "t")
+    assert outcome.stdout == ""
+    written = (tmp_path / "t").read_text("utf-8")
+    assert [line.rstrip() for line in written.splitlines()] == [line.rstrip() for line in printed.splitlines()]
+
+
+def test_a_suite_a_variant_a_model(results):
+    add_row(results, replace(paper_rows(2.0, [SMALL])[0], variant="rank=16"))
+    assert "1 of 52 tasks" in done("table", "--results", results, "--suite", "long").stdout
+    assert "MSE 2.000" in done("table", "--results", results, "--variant", "rank=16").stdout
+    add_row(results, replace(paper_rows(3.0, [SMALL])[0], model="DLinear"))
+    assert "MSE 3.000" in done("table", "--results", results, "--model", "DLinear").stdout
+
+
+def test_a_narrow_terminal_breaks_no_number(results, monkeypatch):
+    """Below the width of both metrics there is a table for each."""
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for width, tables in ((40, 2), (80, 2), (150, 1)):
+        monkeypatch.setenv("COLUMNS", str(width))
+        printed = re.sub(r"\x1b\[[\d;]*m", "", done("table", "--results", results).stdout)
+        rows = [line for line in printed.splitlines() if line.startswith("ETTm1")]
+        assert len(rows) == tables
+        assert all(len(row) <= max(width, 80) for row in rows)
+        assert " ".join(rows).split().count("0.302") == 2  # ours and the published
+
+
+# report
+
+
+def test_the_page_is_written(results, tmp_path):
+    outcome = done("report", "--results", results, "--out", tmp_path / "r.html")
+    assert outcome.stdout == ""
+    assert outcome.stderr == f"3 rows of {results} shown in {tmp_path / 'r.html'}\n"
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "2/140" in text
+
+
+def test_the_page_of_a_suite(results, tmp_path):
+    done("report", "--results", results, "--suite", "long", "--out", tmp_path / "r.html")
+    assert "1/52" in (tmp_path / "r.html").read_text("utf-8")
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize("command", ["table", "report"])
+def test_no_results_say_how_to_make_some(tmp_path, command):
+    told = refused(DataError, command, "--results", tmp_path / "none")
+    assert (
+        told == f"no results are in {tmp_path / 'none'}: make some with `olinear bench run --results {tmp_path}/none`"
+    )
+
+
+@pytest.mark.parametrize("command", ["table", "report"])
+def test_an_absent_variant_says_what_is_there(results, command):
+    told = refused(DataError, command, "--results", results, "--variant", "rank=16")
+    assert told.endswith(
+        "has no results of OLinear rank=16, only of OLinear main: make some with `olinear bench run --variant rank=16`"
+    )
+
+
+@pytest.mark.parametrize("command", ["table", "report"])
+def test_a_place_that_cannot_be_written(results, command):
+    assert "cannot be written" in refused(OutputError, command, "--results", results, "--out", results / "x" / "y")
+
+
+def test_a_table_may_not_pose_as_results(results):
+    """The next reading of the folder would stumble over it."""
+    out = results / "table.csv"
+    told = refused(ConfigError, "table", "--results", results, "--format", "csv", "--out", out)
+    assert told == f"{out} would be taken for a file of results: write it to another folder"
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("option", ["--format", "--by", "--suite"])
+def test_an_unknown_choice(results, option):
+    assert call("table", "--results", results, option, "other").exit_code == 2
