@@ -8,7 +8,20 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "olinear"
 # The walk of data: a room may import those before it, never those after.
-ROOMS = ["errors", "frames", "windows", "nn", "training", "evaluation", "forecaster", "datasets", "bench", "cli"]
+ROOMS = [
+    "errors",
+    "frames",
+    "windows",
+    "nn",
+    "zoo",
+    "plugins",
+    "training",
+    "evaluation",
+    "forecaster",
+    "datasets",
+    "bench",
+    "cli",
+]
 FILES = sorted(SOURCE.rglob("*.py"))
 
 

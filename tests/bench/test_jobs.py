@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from olinear.bench.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
 from olinear.bench.tasks import CORRELATION, TaskKey, find_task, tasks
 from olinear.errors import ConfigError
+from olinear.zoo import MODELS
 
 KEY = TaskKey("ETTh2", 96, 192)
 PLAIN = Recipe(find_task(KEY), "ETTh2", "ETTh2")
@@ -37,7 +39,7 @@ def test_a_variant_changes_one_thing(variant, changes):
 
 
 def test_every_variant_is_tested():
-    assert {name.partition("=")[0] for name in CHANGES} == set(VARIANTS)
+    assert {name.partition("=")[0] for name in CHANGES} == set(VARIANTS) - {"setting"}  # which is of other models
 
 
 def test_every_task_has_a_recipe():
@@ -139,3 +141,32 @@ def test_names_of_files_are_as_many_as_the_jobs():
 def test_a_job_in_words():
     assert str(Job(KEY)) == "ETTh2 96->192 OLinear seed 2023"
     assert str(Job(KEY, variant="embed=8", seed=2024)) == "ETTh2 96->192 OLinear embed=8 seed 2024"
+
+
+def test_another_model_is_trained_as_its_own_paper_says():
+    """Its data and split are the task's, its optimisation is not."""
+    key = TaskKey("ETTh1", 96, 96)
+    plan = recipe(Job(key, "Leddam"))
+    assert (plan.model, plan.loss, plan.options["model_dim"]) == ("Leddam", "l2", 256)
+    assert (plan.task.batch_size, plan.task.schedule, plan.task.key) == (128, "constant", key)
+    other = recipe(Job(key, "DLinear", "setting=tsl"))
+    assert (other.options, other.task.learning_rate) == ({"init": "mean"}, 1e-4)
+
+
+@pytest.mark.parametrize("job", [("OLinear", "setting=tsl"), ("DLinear", "OLinear-C"), ("DLinear", "rank=2")])
+def test_a_variant_of_another_model_is_refused(job):
+    with pytest.raises(ConfigError, match="has no variant"):
+        recipe(Job(TaskKey("ETTh1", 96, 96), *job))
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(ConfigError, match="no setting 'mine': it has main, tsl"):
+        recipe(Job(TaskKey("ETTh1", 96, 96), "DLinear", "setting=mine"))
+
+
+def test_every_model_of_the_zoo_has_a_setting_that_builds():
+    for model in MODELS:
+        if model != "OLinear":
+            plan = recipe(Job(TaskKey("ETTh1", 96, 96), model))
+            with torch.device("meta"):
+                assert MODELS[model](7, 96, 96, **plan.options)

@@ -115,7 +115,7 @@ def test_what_is_finished_is_not_planned(data, results):
     ("options", "words"),
     [
         (["--dataset", "ETT"], ["no dataset is called 'ETT'", "ETTh1, ETTh2"]),
-        (["--model", "DLinear"], ["no model is called 'DLinear'", "OLinear"]),
+        (["--model", "Prophet"], ["no model is called 'Prophet'", "OLinear"]),
         (["--variant", "few"], ["no variant is called 'few'", "few-shot"]),
         (["--variant", "few-shot"], ["few-shot=first or few-shot=last"]),
         (["--variant", "zero-shot=ETTh1"], ["ETTh1 has 7 series", "not possible"]),

@@ -271,4 +271,5 @@ def test_the_time_of_all_parts_adds_up(tmp_path):
     before = load_checkpoint(tmp_path / "run")[1]["position"]["seconds"]
     report = run(TimeLinear(), tmp_path / "run")
     assert report.seconds > before > 0
-    assert column(report, "seconds")[0] == before
+    first, second, *_ = column(report, "seconds")
+    assert first < before < second  # what was spent on the epoch that was broken off counts too

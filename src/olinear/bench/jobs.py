@@ -1,9 +1,10 @@
 """A job is one row of the results: a task, a model, a variant, a seed. Its recipe says how it is trained."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
+from olinear.bench.models import find_setting
 from olinear.bench.tasks import CORRELATION, MAIN, Task, TaskKey, find_task
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
@@ -47,6 +48,9 @@ class Recipe:
     train_end: End = "first"
     correlation: bool = False  # OLinear-C: NormLin's matrix is the softmax of the series' correlation
     rank: int | None = None
+    model: str = MAIN
+    options: Mapping[str, Any] = field(default_factory=dict)  # of a model other than OLinear
+    loss: str = "weighted_l1"
 
 
 def recipe(job: Job) -> Recipe:
@@ -57,9 +61,20 @@ def recipe(job: Job) -> Recipe:
     task = find_task(key, CORRELATION if name == CORRELATION else MAIN)
     plain = Recipe(replace(task, key=job.key), key.dataset, key.dataset)
     try:
-        return VARIANTS[name](plain, value)
+        plan = VARIANTS[name](plain, value)
     except ValueError as error:
         raise ConfigError(f"variant {job.variant!r} of {job.key} is not possible: {error}") from error
+    own = name != "setting" if job.model == MAIN else name in FOR_ALL
+    if not own:
+        raise ConfigError(f"{job.model} has no variant {job.variant!r}")
+    return plan if job.model == MAIN else _of_model(plan, job.model, value if name == "setting" else "main")
+
+
+def _of_model(plan: Recipe, model: str, name: str) -> Recipe:
+    """The same data for another forecaster, trained as its own paper says."""
+    setting = find_setting(model, name)
+    task = replace(plan.task, **setting.training)
+    return replace(plan, task=task, model=model, options=setting.options, loss=setting.loss)
 
 
 def spell(variant: str) -> str:
@@ -115,6 +130,7 @@ VALUES: dict[str, Callable[[str], str]] = {
     "embed": _count,
     "basis": _basis_name,
     "rank": _count,
+    "setting": str,
 }
 
 
@@ -175,12 +191,14 @@ VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
     "embed": _embedding,
     "basis": _basis,
     "rank": _rank,
+    "setting": _main,
 }
+FOR_ALL = ("main", "setting", "lookback-search", "few-shot", "zero-shot")  # the other variants are of OLinear's parts
 
 
-def expand(keys: list[TaskKey], variant: str, seeds: int, first_seed: int = 2023) -> list[Job]:
+def expand(keys: list[TaskKey], variant: str, seeds: int, first_seed: int = 2023, model: str = MAIN) -> list[Job]:
     """The jobs of some tasks; `lookback-search` has one for each lookback (long suite)."""
     variant = spell(variant)
     if variant == "lookback-search":
         keys = [key._replace(lookback=lookback) for key in keys if key.lookback == 96 for lookback in LOOKBACKS]
-    return [Job(key, variant=variant, seed=first_seed + index) for key in keys for index in range(seeds)]
+    return [Job(key, model, variant, first_seed + index) for key in keys for index in range(seeds)]

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from olinear.bench.jobs import Job, recipe
+from olinear.bench.jobs import Job, Recipe, recipe
+from olinear.bench.tasks import MAIN
 from olinear.datasets import find_dataset, locate
 from olinear.nn.folding import Shapes
+from olinear.zoo import MODELS
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
+# About when a run is at its best; how long early stopping lets it go is not known before.
+TYPICAL_BEST = {"type1": 7, "type3": 20}
 
 
 @dataclass(frozen=True)
@@ -60,25 +65,35 @@ def estimate(job: Job, speed: float) -> float:
     """Seconds of a job on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
     plan = recipe(job)
     task, dataset = plan.task, find_dataset(plan.train_on)
-    shapes = Shapes(
-        task.batch_size,
-        dataset.series,
-        task.key.lookback,
-        task.key.horizon,
-        task.embed_dim,
-        task.model_dim,
-        task.ff_dim,
-    )
-    rows, m, f = shapes.rows, task.model_dim, task.ff_dim
-    block = min(shapes.mix()) + rows * dataset.series * m + 2 * rows * m * f
-    forward = min(shapes.encode()) + min(shapes.decode()) + task.blocks * block + rows * f * task.key.horizon
-    copies = task.embed_dim * (task.key.lookback * m + task.key.horizon * (m + f))
-    weights = copies + task.blocks * (2 * m * (m + f) + dataset.series**2) + f * task.key.horizon
+    forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
     step = 3 * forward / speed + 2e-9 * weights + 3e-3
     rows_trained = plan.train_share * len(dataset.split_rows(dataset.rows, task.split).train)
     windows = max(rows_trained - task.key.lookback - task.key.horizon, 1)
-    epochs = min(task.max_epochs, task.patience + 8)  # how many early stopping lets pass is not known before
+    epochs = min(task.max_epochs, task.patience + TYPICAL_BEST.get(task.schedule, task.max_epochs))
     return 5.0 + epochs * windows / task.batch_size * step
+
+
+def _cost_of_olinear(plan: Recipe) -> tuple[int, int]:
+    """Multiplications of a forward pass of one batch, and how many weights there are."""
+    task, series = plan.task, find_dataset(plan.train_on).series
+    lookback, horizon, m, f = task.key.lookback, task.key.horizon, task.model_dim, task.ff_dim
+    shapes = Shapes(task.batch_size, series, lookback, horizon, task.embed_dim, m, f)
+    block = min(shapes.mix()) + shapes.rows * series * m + 2 * shapes.rows * m * f
+    forward = min(shapes.encode()) + min(shapes.decode()) + task.blocks * block + shapes.rows * f * horizon
+    copies = task.embed_dim * (lookback * m + horizon * (m + f))
+    return forward, copies + task.blocks * (2 * m * (m + f) + series**2) + f * horizon
+
+
+def _cost_of_other(plan: Recipe) -> tuple[int, int]:
+    """The same for any model, counted on tensors without memory."""
+    (_, lookback, horizon), series = plan.task.key, find_dataset(plan.train_on).series
+    with torch.device("meta"):
+        model = MODELS[plan.model](series, lookback, horizon, **plan.options)
+        if not any(True for _ in model.parameters()):
+            return 0, 0  # a closed form
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            model(torch.empty(plan.task.batch_size, lookback, series))
+    return counter.get_total_flops() // 2, sum(parameter.numel() for parameter in model.parameters())
 
 
 def matrix_speed(size: int = 768, repeats: int = 4) -> float:

@@ -14,10 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear import __version__
+from olinear import __version__, zoo
 from olinear.bench.jobs import Job, Recipe, recipe
 from olinear.bench.results import Row
-from olinear.bench.tasks import Task, tasks
+from olinear.bench.tasks import MAIN, Task, tasks
 from olinear.datasets import find_dataset, load_values, require
 from olinear.evaluation import evaluate
 from olinear.frames import StandardScaler
@@ -58,13 +58,14 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
     target = source if job.key.dataset == plan.train_on else load_series(job.key.dataset, task, folder)
     rows = _training_rows(plan, len(source.split.train))
     torch.manual_seed(job.seed)
-    model = build_model(plan, source, rows, folder)
+    model: Any = build_model(plan, source, rows, folder)
     config = TrainingConfig(
         learning_rate=task.learning_rate,
         schedule=task.schedule,
         batch_size=task.batch_size,
         max_epochs=task.max_epochs,
         patience=task.patience,
+        loss=plan.loss,
         seed=job.seed,
     )
     starts = replace(source.split, train=rows).starts(rows, lookback, horizon)
@@ -72,7 +73,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
     validation = source.windows(source.split.validation, lookback, horizon)
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
     test = target.windows(target.split.test, lookback, horizon)
-    compact = model.compact()
+    compact = model.compact() if hasattr(model, "compact") else model  # OLinear's form for inference
     scores = evaluate(compact, test)
     row = Row(
         *job.key,
@@ -101,7 +102,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
 def _is_drawn(job: Job) -> bool:
     """One horizon of each dataset and lookback is drawn in the report."""
     horizons = find_dataset(job.key.dataset).horizons.get(job.key.lookback, ())
-    return job.variant == "main" and job.seed == 2023 and job.key.horizon == horizons[0]
+    return job.model == MAIN and job.variant == "main" and job.seed == 2023 and job.key.horizon == horizons[0]
 
 
 def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
@@ -122,9 +123,12 @@ def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
     return {**job.key._asdict(), "variant": job.variant, "seed": job.seed, "windows": windows}
 
 
-def build_model(plan: Recipe, source: Series, rows: range, folder: Path | None) -> OLinear:
+def build_model(plan: Recipe, source: Series, rows: range, folder: Path | None) -> nn.Module:
     """The model of a recipe, its bases from training rows alone."""
     task = plan.task
+    if plan.model != MAIN:
+        known_rows = source.scaled[rows.start : rows.stop]
+        return zoo.build_model(plan.model, known_rows, task.key.lookback, task.key.horizon, **plan.options)
     values = source.raw if plan.basis == "published" else source.scaled
     known: NDArray[np.generic] = values[rows.start : rows.stop]
     if plan.basis_from != plan.train_on:

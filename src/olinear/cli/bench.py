@@ -21,7 +21,9 @@ def run(
     suite: Annotated[Suite, typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")] = "all",
     dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
     horizon: Annotated[list[int] | None, typer.Option(help="Only this horizon; may be repeated.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Which models; OLinear if left out.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Which models (`olinear models`); OLinear if left out; may be repeated.")
+    ] = None,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,10 +49,9 @@ def run(
     from olinear.bench.results import finished
     from olinear.cli.bench_progress import BenchProgress, print_plan
     from olinear.datasets import find_dataset
+    from olinear.zoo import find_model
 
-    for name in model or ["OLinear"]:
-        if name != "OLinear":
-            raise ConfigError(f"no model is called {name!r}: there is OLinear")
+    models = [find_model(name) for name in model or ["OLinear"]]
     if data is not None and not data.expanduser().is_dir():
         raise ConfigError(f"--data must be a folder, found {data}: is it spelt right?")
     if results.exists() and not results.is_dir():
@@ -63,7 +64,11 @@ def run(
         and (names is None or key.dataset in names)
         and (not horizon or key.horizon in horizon)
     ]
-    wanted = list(dict.fromkeys(job for name in variant or ["main"] for job in expand(keys, name, seeds)))
+    wanted = list(
+        dict.fromkeys(
+            job for chosen in models for name in variant or ["main"] for job in expand(keys, name, seeds, model=chosen)
+        )
+    )
     if not wanted:
         raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
     plan = make_plan(wanted, finished(results), data, matrix_speed())

@@ -67,7 +67,7 @@ class BenchProgress:
 
     def _line(self, state: State, message: Message) -> str:
         ended = state.done + state.failed + state.elsewhere
-        model = published().get(message.job.key, {}).get("OLinear") if message.job.variant == "main" else None
+        model = published().get(message.job.key, {}).get(message.job.model) if message.job.variant == "main" else None
         beside = f" (published {model['mse']:.3f}, {model['mae']:.3f})" if model and message.kind == "done" else ""
         left = duration(state.seconds_left(self.jobs))
         return f"{message.kind} {message.job}: {message.text}{beside}; {ended} of {len(self.plan.jobs)}, {left} left"

@@ -128,8 +128,9 @@ def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: Train
         run.update_average()
         bar.show(position.epoch, position.step)
         if path is not None and time.monotonic() - saved >= config.checkpoint_seconds:
+            position.seconds += time.monotonic() - started
             run.save(path)
-            saved = time.monotonic()
+            started = saved = time.monotonic()
     position.seconds += time.monotonic() - started
 
 

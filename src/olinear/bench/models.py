@@ -1,0 +1,37 @@
+"""How the other forecasters are built and trained: `data/models.toml`."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from olinear.errors import ConfigError
+from olinear.zoo import find_model
+
+
+class Setting(BaseModel):
+    """Options of a model, and what its training changes of the task's (batch size, learning rate, …)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    options: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+    loss: str = "l2"
+
+
+@cache
+def settings() -> dict[str, dict[str, Setting]]:
+    """Model -> name of a setting -> setting."""
+    text = (files("olinear.bench") / "data" / "models.toml").read_text("utf-8")
+    found = tomllib.loads(text)
+    return {model: {name: Setting(**setting) for name, setting in by_name.items()} for model, by_name in found.items()}
+
+
+def find_setting(model: str, name: str = "main") -> Setting:
+    """A setting of a model by its name."""
+    known = settings().get(find_model(model), {})
+    if name not in known:
+        raise ConfigError(f"{model} has no setting {name!r}: it has {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,113 @@
+"""OrthoTrans around any forecaster."""
+
+from copy import deepcopy
+from typing import Any
+
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from olinear.errors import ConfigError, DataError
+from olinear.nn import OrthoTrans, RevIN
+
+
+class OrthoForecaster(nn.Module):
+    """A forecaster that reads and writes its series in an orthogonal basis: `b t n -> b h n` (the paper's
+    plug-in experiment).
+
+        ŷ = Norm⁻¹(Model(Norm(x) Q_iᵀ) Q_o)
+
+    The model sees t features of each series where it used to see t steps, and answers with h features.
+
+    Args:
+        model: any module `b t n -> b h n` that does not normalise its windows itself.
+        input_transform, output_transform: OrthoTrans with Q_i `[t, t]` and Q_o `[h, h]`.
+        norm: `z, stats = norm(x)` and `norm.inverse(y, stats)`, such as `RevIN`; None for none.
+    """
+
+    def __init__(
+        self, model: nn.Module, input_transform: OrthoTrans, output_transform: OrthoTrans, norm: nn.Module | None
+    ):
+        super().__init__()
+        self.norm = Unnormalised() if norm is None else norm
+        self.input_transform = input_transform
+        self.model = model
+        self.output_transform = output_transform
+
+    def forward(self, x: Tensor) -> Tensor:  # b t n
+        lookback, horizon = self.input_transform.size, self.output_transform.size
+        if x.ndim != 3 or x.shape[1] != lookback:
+            raise DataError(f"input must have shape (batch, lookback={lookback}, series), found {tuple(x.shape)}")
+        x, stats = self.norm(x)  # b t n
+        y = self.model(self.input_transform(x.mT).mT)  # b h n
+        if y.shape != (len(x), horizon, x.shape[2]):
+            raise DataError(f"the model must answer {(len(x), horizon, x.shape[2])}, found {tuple(y.shape)}")
+        y = self.output_transform.inverse(y.mT).mT  # b h n
+        return self.norm.inverse(y, stats)  # type: ignore[operator]
+
+
+class Unnormalised(nn.Module):
+    """What stands where a RevIN was: the window as it is."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, None]:  # b t n
+        return x, None
+
+    def inverse(self, y: Tensor, stats: Any) -> Tensor:  # b h n
+        return y
+
+
+def with_orthotrans(
+    model: nn.Module,
+    lookback: int,
+    horizon: int,
+    train: ArrayLike | None = None,
+    *,
+    basis: str = "pearson",
+    input_transform: OrthoTrans | None = None,
+    output_transform: OrthoTrans | None = None,
+    normalise: bool = True,
+    copy: bool = True,
+) -> OrthoForecaster:
+    """OrthoTrans around a forecaster `b t n -> b h n`.
+
+    The transform must stand **between** the normalisation of a window and the model: a model that normalised
+    transformed features would take the first of them, which is most of the window, for its level. So a `RevIN` found
+    in the model, which all of olinear's forecasters use, moves outside with its weights. A model that has none gets a
+    RevIN without learnt part. One that normalises by other means should be made without that, or wrapped with
+    `normalise=False`, its own normalisation then acting on transformed features.
+
+    Args:
+        model: the forecaster.
+        lookback, horizon: t and h.
+        train: training rows `[rows, series]`, never later ones, for the data-adaptive bases.
+        basis: the name of both bases, one of `olinear.nn.bases.BASES`.
+        input_transform, output_transform: Q_i and Q_o themselves, instead of those from `basis`; the identity,
+            `OrthoTrans.fit(None, size, "identity")`, leaves one side in the time domain.
+        normalise: False leaves normalisation alone: none outside, the model's own inside.
+        copy: leave `model` as it is and wrap a copy.
+    """
+    if hasattr(model, "solve"):
+        raise ConfigError(f"{type(model).__name__} is solved, not trained, and finds the same forecast in any basis")
+    sides = {"input_transform": (input_transform, lookback), "output_transform": (output_transform, horizon)}
+    transforms = []
+    for name, (transform, size) in sides.items():
+        if transform is not None and transform.size != size:
+            raise DataError(f"{name} must have size {size}, found {transform.size}")
+        transforms.append(OrthoTrans.fit(train, size, basis) if transform is None else deepcopy(transform))
+    model = deepcopy(model) if copy else model
+    return OrthoForecaster(model, transforms[0], transforms[1], _take_norm(model) if normalise else None)
+
+
+def _take_norm(model: nn.Module) -> nn.Module:
+    """The model's own RevIN, taken out of it; a plain one if it has none."""
+    found = [name for name, module in model.named_modules() if isinstance(module, RevIN)]
+    if not found:
+        return RevIN(1, affine=False)
+    if len(found) > 1:
+        raise ConfigError(
+            f"{type(model).__name__} normalises in {len(found)} places ({', '.join(found)}), and which of them comes "
+            "first cannot be seen from outside: use OrthoTrans as a layer inside it, or pass normalise=False"
+        )
+    parent, _, name = found[0].rpartition(".")
+    norm = model.get_submodule(found[0])
+    setattr(model.get_submodule(parent), name, Unnormalised())
+    return norm

@@ -1,0 +1,92 @@
+"""Self-attention over tokens, and the block that holds it or a NormLin in its place."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from olinear.errors import ConfigError
+from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin
+
+
+class SelfAttention(nn.Module):
+    """Multi-head self-attention through PyTorch's fused kernel: `... k m -> ... k m`.
+
+        Attention(x) = W_o [softmax(Q_i K_iᵀ / √d) V_i]_heads
+
+    Args:
+        model_dim: m.
+        heads: H, each of width `head_dim`, m / H unless given.
+        dropout: falls on the softmax matrix.
+    """
+
+    def __init__(self, model_dim: int, *, heads: int = 8, head_dim: int | None = None, dropout: float = 0.0):
+        super().__init__()
+        if head_dim is None and model_dim % heads:
+            raise ConfigError(f"model_dim must be a multiple of heads, found {model_dim} and {heads}")
+        inner = heads * (head_dim or model_dim // heads)
+        self.heads, self.dropout = heads, dropout
+        self.query, self.key, self.value = (nn.Linear(model_dim, inner) for _ in range(3))
+        self.output = nn.Linear(inner, model_dim)
+
+    def forward(self, x: Tensor) -> Tensor:  # ... k m
+        query, key, value = self.split(x)
+        drop = self.dropout if self.training else 0.0
+        return self.merge(F.scaled_dot_product_attention(query, key, value, dropout_p=drop))
+
+    def scored(self, x: Tensor, earlier: Tensor | None = None) -> tuple[Tensor, Tensor]:  # ... k m, ... H k k
+        """Residual attention: an earlier layer's scores are added before the softmax, and the sum is handed on.
+
+        S = Q Kᵀ / √d + S_earlier,     y = W_o [softmax(S_i) V_i]_heads
+        """
+        query, key, value = self.split(x)
+        scores = query @ key.mT * query.shape[-1] ** -0.5  # ... H k k
+        if earlier is not None:
+            scores = scores + earlier
+        return self.merge(F.dropout(scores.softmax(-1), self.dropout, self.training) @ value), scores
+
+    def split(self, x: Tensor) -> list[Tensor]:  # ... k m
+        """Queries, keys and values by heads: three of `... H k d`."""
+        layers = (self.query, self.key, self.value)
+        return [layer(x).unflatten(-1, (self.heads, -1)).transpose(-2, -3) for layer in layers]
+
+    def merge(self, mixed: Tensor) -> Tensor:  # ... H k d
+        """The heads side by side, through the output layer."""
+        return self.output(mixed.transpose(-2, -3).flatten(-2))  # ... k m
+
+
+# Builds what mixes tokens, `... k m -> ... k m`, from their number and width: `mixer(k, m, dropout=p)`.
+TokenMixer = Callable[..., nn.Module]
+
+
+def token_mixer(
+    mixer: str | TokenMixer, tokens: int, model_dim: int, *, heads: int = 8, dropout: float = 0.0
+) -> nn.Module:
+    """What mixes tokens, by name or from a factory; `normlin` is W_post NormLin(W_pre x). Dropout is of the matrix."""
+    if mixer == "attention":
+        return SelfAttention(model_dim, heads=heads, dropout=dropout)
+    if mixer == "normlin":
+        pre, post = nn.Linear(model_dim, model_dim), nn.Linear(model_dim, model_dim)
+        return nn.Sequential(OrderedDict(pre=pre, normlin=NormLin(tokens, dropout=dropout), post=post))
+    if not callable(mixer):
+        raise ConfigError(f"mixer must be 'attention', 'normlin' or a factory, found {mixer!r}")
+    return mixer(tokens, model_dim, dropout=dropout)
+
+
+def encoder_block(
+    tokens: int,
+    model_dim: int,
+    ff_dim: int,
+    *,
+    mixer: str | TokenMixer = "attention",
+    heads: int = 8,
+    dropout: float = 0.0,
+) -> nn.Sequential:
+    """A post-norm transformer block over tokens; `mixer="normlin"` puts W_post NormLin(W_pre x) in attention's place.
+
+    x = LayerNorm(x + drop(mix(x))),     x = LayerNorm(x + drop(W₂ drop(GELU(W₁ x))))
+    """
+    inner = token_mixer(mixer, tokens, model_dim, heads=heads, dropout=dropout)
+    mix = CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False, dropout=dropout)
+    return nn.Sequential(mix, IntraSeriesLearner(model_dim, ff_dim, dropout=dropout))

@@ -1,0 +1,96 @@
+"""Pieces that several forecasters share, each written once."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from olinear.errors import ConfigError, DataError
+
+
+def repeat_ends(x: Tensor, front: int, behind: int) -> Tensor:  # ... t -> ... front+t+behind
+    """The last axis made longer by repeating its first value `front` times and its last `behind` times."""
+    return torch.cat([x[..., :1].expand(*x.shape[:-1], front), x, x[..., -1:].expand(*x.shape[:-1], behind)], -1)
+
+
+def moving_average(x: Tensor, window: int) -> Tensor:  # ... t
+    """The mean over `window` neighbours on the last axis, its ends padded by repeating the first and last value."""
+    return repeat_ends(x, window // 2, (window - 1) // 2).unfold(-1, window, 1).mean(-1)
+
+
+def decompose(x: Tensor, window: int) -> tuple[Tensor, Tensor]:  # ... t
+    """Season and trend: what a moving average leaves, and the average."""
+    trend = moving_average(x, window)
+    return x - trend, trend
+
+
+def cut_patches(x: Tensor, length: int, stride: int, *, pad_end: bool = True) -> Tensor:  # ... t -> ... p length
+    """Patches of `length` every `stride`; the last value is repeated `stride` times at the end, if so asked."""
+    return (repeat_ends(x, 0, stride) if pad_end else x).unfold(-1, length, stride)
+
+
+def count_patches(lookback: int, length: int, stride: int, *, pad_end: bool = True) -> int:
+    """How many patches `cut_patches` makes."""
+    if min(length, stride) < 1:
+        raise ConfigError(f"patches need a length and a stride of at least 1, found {length} and {stride}")
+    padding = stride if pad_end else 0
+    if lookback + padding < length:
+        raise ConfigError(
+            f"patches of {length} every {stride} need a lookback of at least {length - padding}, found {lookback}: "
+            "pass shorter patches or a longer lookback"
+        )
+    return (lookback + padding - length) // stride + 1
+
+
+def sinusoids(count: int, width: int) -> Tensor:
+    """Fixed positions `[count, width]`: sines in the even columns, cosines in the odd ones, of falling frequency.
+
+    P[k, 2i] = sin(k / 10000^(2i / width)),     P[k, 2i+1] = cos(k / 10000^(2i / width))
+    """
+    column = torch.arange(width)
+    angle = torch.arange(count)[:, None] * torch.exp((column - column % 2) * (-math.log(10_000.0) / width))
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+
+
+def time_linear(n_series: int, lookback: int, horizon: int, *, individual: bool = False) -> nn.Module:
+    """A linear layer along time, `... n t -> ... n h`: one for all series, or one for each."""
+    return PerSeriesLinear(n_series, lookback, horizon) if individual else nn.Linear(lookback, horizon)
+
+
+class PerSeriesLinear(nn.Module):
+    """A linear layer of its own for each series: `... n t -> ... n h`.
+
+        y_i = W_i x_i + b_i
+
+    Starts as `nn.Linear` does: weights and biases from U(±1/√t).
+
+    Args:
+        n_series, in_dim, out_dim: n, t, h.
+    """
+
+    def __init__(self, n_series: int, in_dim: int, out_dim: int):
+        super().__init__()
+        bound = in_dim**-0.5
+        self.weight = nn.Parameter(torch.empty(n_series, out_dim, in_dim).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(n_series, out_dim).uniform_(-bound, bound))
+
+    def forward(self, x: Tensor) -> Tensor:  # ... n t
+        return torch.einsum("...nt,nht->...nh", x, self.weight) + self.bias
+
+    def extra_repr(self) -> str:
+        return "{0}, {2}, {1}".format(*self.weight.shape)
+
+
+class TokenBatchNorm(nn.BatchNorm1d):
+    """BatchNorm of the last axis over all others, LayerNorm's opponent: `... m -> ... m`."""
+
+    def forward(self, x: Tensor) -> Tensor:  # ... m
+        tokens = x.reshape(-1, x.shape[-1])
+        if self.training and len(tokens) < 2:
+            raise DataError("BatchNorm cannot train on a single token: pass more windows a batch, or norm='layer'")
+        return super().forward(tokens).view_as(x)
+
+
+def feed_forward(model_dim: int, ff_dim: int, dropout: float = 0.0) -> nn.Sequential:
+    """W₂ drop(GELU(W₁ x)), from m to f and back."""
+    return nn.Sequential(nn.Linear(model_dim, ff_dim), nn.GELU(), nn.Dropout(dropout), nn.Linear(ff_dim, model_dim))

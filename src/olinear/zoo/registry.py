@@ -1,0 +1,68 @@
+"""All forecasters by name."""
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from torch import nn
+
+from olinear.errors import ConfigError, DataError
+from olinear.nn import OLinear
+from olinear.zoo.dlinear import DLinear
+from olinear.zoo.fredformer import Fredformer
+from olinear.zoo.gaussian import Gaussian
+from olinear.zoo.itransformer import ITransformer
+from olinear.zoo.leddam import Leddam
+from olinear.zoo.patchtst import PatchTST
+from olinear.zoo.ridge import Ridge
+from olinear.zoo.rlinear import RLinear
+
+MODELS: dict[str, type[nn.Module]] = {
+    "OLinear": OLinear,
+    "DLinear": DLinear,
+    "RLinear": RLinear,
+    "iTransformer": ITransformer,
+    "PatchTST": PatchTST,
+    "Leddam": Leddam,
+    "Fredformer": Fredformer,
+    "Ridge": Ridge,
+    "Gaussian": Gaussian,
+}
+
+
+def find_model(name: str) -> str:
+    """The registered spelling of a name, however it is capitalised."""
+    for known in MODELS:
+        if known.casefold() == name.casefold():
+            return known
+    raise ConfigError(f"no model is called {name!r}: there are {', '.join(MODELS)}")
+
+
+def default_options(name: str) -> dict[str, Any]:
+    """What a model takes besides its sizes, and the defaults."""
+    model: Any = MODELS[find_model(name)]
+    makers = [model, model.for_data] if hasattr(model, "for_data") else [model]
+    arguments = [argument for maker in makers for argument in signature(maker).parameters.values()]
+    return {argument.name: argument.default for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
+
+
+def build_model(name: str, train: ArrayLike, lookback: int, horizon: int, **options: Any) -> nn.Module:
+    """A model for training rows `[rows, series]`; one that learns from them before training has a `for_data`."""
+    name = find_model(name)
+    known = default_options(name)
+    for option in options:
+        if option not in known:
+            raise ConfigError(f"{name} has no option {option!r}: it takes {', '.join(known) or 'none'}")
+    model: Any = MODELS[name]
+    if hasattr(model, "for_data"):
+        return model.for_data(train, lookback, horizon, **options)
+    shape = np.shape(train)
+    if len(shape) != 2:
+        raise DataError(f"train must have shape (rows, series), found {shape}")
+    return model(shape[1], lookback, horizon, **options)
+
+
+def summary(name: str) -> str:
+    """The first line of a model's docstring."""
+    return (MODELS[find_model(name)].__doc__ or "").partition("\n")[0]

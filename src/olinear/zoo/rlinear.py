@@ -1,0 +1,45 @@
+"""RLinear: one linear layer between RevIN and its inverse."""
+
+from torch import Tensor, nn
+
+from olinear.nn import RevIN
+from olinear.zoo.parts import time_linear
+
+
+class RLinear(nn.Module):
+    """One linear layer along time, between RevIN and its inverse.
+
+    Z. Li, S. Qi, Y. Li, Z. Xu: Revisiting Long-term Time Series Forecasting: An Investigation on Linear Mapping.
+    arXiv:2305.10721, 2023.
+
+        ŷ = RevIN⁻¹(W drop(RevIN(x)) + b)
+
+    Simplified: the window's mean and deviation are constants to the gradient.
+
+    Args:
+        n_series, lookback, horizon: n, t, h.
+        dropout: falls on the normalised lookback, not on the forecast.
+        individual: a layer for each series instead of one for all.
+        affine: RevIN's learnt weight and bias, one of each a series.
+    """
+
+    def __init__(
+        self,
+        n_series: int,
+        lookback: int,
+        horizon: int,
+        *,
+        dropout: float = 0.1,
+        individual: bool = False,
+        affine: bool = True,
+    ):
+        super().__init__()
+        self.permutes_series = not (individual or affine)
+        self.norm = RevIN(n_series, affine=affine)
+        self.dropout = nn.Dropout(dropout)
+        self.linear = time_linear(n_series, lookback, horizon, individual=individual)
+
+    def forward(self, x: Tensor) -> Tensor:  # b t n
+        x, stats = self.norm(x)
+        y = self.linear(self.dropout(x).mT)  # b n h
+        return self.norm.inverse(y.mT, stats)  # b h n

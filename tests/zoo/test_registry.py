@@ -1,0 +1,77 @@
+"""Models by name: however it is spelt, with options that are checked, described in one line."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from olinear.errors import ConfigError, DataError
+from olinear.nn import OLinear
+from olinear.nn.bases import make_basis
+from olinear.zoo import MODELS, build_model, default_options, find_model, summary
+
+ROWS = np.random.default_rng(0).normal(size=(120, 3)).astype(np.float32)
+FIRST_PART = {"DLinear", "RLinear", "iTransformer", "PatchTST", "Leddam", "Fredformer", "Ridge", "Gaussian"}
+
+
+def test_the_first_models_are_registered():
+    assert set(MODELS) >= FIRST_PART
+    assert all(issubclass(model, nn.Module) for model in MODELS.values())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_names_are_found_however_they_are_capitalised(name):
+    assert {find_model(name.lower()), find_model(name.upper())} == {name}
+
+
+def test_unknown_names_are_told_the_known_ones():
+    with pytest.raises(ConfigError, match=r"no model is called 'TLinear': there are OLinear, .*PatchTST"):
+        find_model("TLinear")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_says_what_it_is_in_one_line(name):
+    line = summary(name)
+    assert line.endswith(".")
+    assert len(line) <= 110
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "OLinear"])
+def test_every_docstring_has_a_citation_an_equation_and_the_arguments(name):
+    text = MODELS[name].__doc__
+    assert re.search(r"\b(19|20)\d\d\b", text)
+    assert any(line.startswith("        ") and "=" in line for line in text.splitlines())
+    assert "n_series, lookback, horizon: n, t, h." in text
+    for option in default_options(name):
+        assert option in text.partition("Args:")[2], option
+
+
+def test_a_model_takes_the_number_of_series_from_the_rows():
+    model = build_model("dlinear", ROWS, 12, 4, individual=True)
+    assert type(model) is MODELS["DLinear"]
+    assert model.season.weight.shape == (3, 4, 12)
+
+
+def test_olinear_takes_its_bases_from_the_rows():
+    model = build_model("OLinear", ROWS, 12, 4, model_dim=8, basis="pearson")
+    assert type(model) is OLinear
+    expected = torch.from_numpy(make_basis("pearson", 12, ROWS)).float()
+    torch.testing.assert_close(model.input_transform.basis, expected)
+
+
+def test_default_options():
+    assert default_options("DLinear") == {"window": 25, "individual": False, "init": "uniform"}
+    assert default_options("olinear")["basis"] == "pearson"
+    assert default_options("OLinear")["model_dim"] == 512
+
+
+def test_unknown_options_are_told_the_known_ones():
+    with pytest.raises(ConfigError, match="DLinear has no option 'model_dim': it takes window, individual, init"):
+        build_model("DLinear", ROWS, 12, 4, model_dim=8)
+
+
+def test_rows_must_have_two_axes():
+    with pytest.raises(DataError, match=r"train must have shape \(rows, series\), found \(120,\)"):
+        build_model("RLinear", ROWS[:, 0], 12, 4)
