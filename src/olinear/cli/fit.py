@@ -7,7 +7,18 @@ import typer
 
 from olinear.cli.common import Freq, Id, Json, Time, Value, print_json, print_table, say, say_notes
 
-SHOWN = ("series", "frequency", "rows", "lookback", "horizon", "model_dim", "blocks", "batch_size", "parameters")
+SHOWN = (
+    "series",
+    "frequency",
+    "rows",
+    "lookback",
+    "horizon",
+    "model",
+    "model_dim",
+    "blocks",
+    "batch_size",
+    "parameters",
+)
 SCORES = ("best_epoch", "epochs", "validation_loss", "seconds")
 
 
@@ -25,6 +36,9 @@ def fit(
     refit: Annotated[bool, typer.Option(help="Train again on all rows, for the chosen number of epochs.")] = False,
     context: Annotated[bool, typer.Option(help="Keep the last rows, so that predict needs no data.")] = True,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was stopped.")] = False,
+    model: Annotated[
+        str, typer.Option(help="Another forecaster: `olinear models` lists them.", rich_help_panel="Model")
+    ] = "OLinear",
     model_dim: Annotated[int | None, typer.Option(help="Width.", rich_help_panel="Model")] = None,
     blocks: Annotated[int | None, typer.Option(help="Number of blocks.", rich_help_panel="Model")] = None,
     dropout: Annotated[float | None, typer.Option(rich_help_panel="Model")] = None,
@@ -32,8 +46,8 @@ def fit(
         int | None, typer.Option(help="Of NormLin's factors, for many series.", rich_help_panel="Model")
     ] = None,
     basis: Annotated[
-        str, typer.Option(help="Orthogonal basis of both time axes.", rich_help_panel="Model")
-    ] = "pearson",
+        str | None, typer.Option(help="Orthogonal basis of both time axes; pearson.", rich_help_panel="Model")
+    ] = None,
     max_epochs: Annotated[int | None, typer.Option(rich_help_panel="Training")] = None,
     batch_size: Annotated[int | None, typer.Option(rich_help_panel="Training")] = None,
     learning_rate: Annotated[float | None, typer.Option(rich_help_panel="Training")] = None,
@@ -63,6 +77,7 @@ def fit(
         refit=refit,
         seed=seed,
         basis=basis,
+        model=model,
         model_dim=model_dim,
         blocks=blocks,
         dropout=dropout,
@@ -87,7 +102,7 @@ def fit(
     report = forecaster.report()
     say_notes(report["notes"])
     if as_json:
-        print_json(report | {"model": str(out)})
+        print_json(report | {"forecaster": report["model"], "model": str(out)})
         return
     print_table(("", ""), [(name.replace("_", " "), report[name]) for name in (*SHOWN, *SCORES) if name in report])
     say(f"saved to {out}; next: olinear predict {out} --plot forecast.png")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from olinear.forecaster.fitting import Fitted
 
 Values = NDArray[np.float64]
-MODEL, LAST, SEASONAL = "OLinear", "last value", "seasonal naive"
+LAST, SEASONAL = "last value", "seasonal naive"
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,12 @@ class Backtest:
     windows: int
     in_sample: int  # windows with a target in the training rows
 
-    def score(self, forecaster: str = MODEL, series: str = "(all)", metric: str = "standardised_mse") -> float:
-        """One number of `metrics`."""
+    def score(self, forecaster: str | None = None, series: str = "(all)", metric: str = "standardised_mse") -> float:
+        """One number of `metrics`: of the model, which comes first, or of the forecaster named."""
         import narwhals as nw
 
         table = nw.from_native(self.metrics, eager_only=True)
+        forecaster = forecaster or table["forecaster"][0]
         for column, name in (("forecaster", forecaster), ("series", series)):
             table = table.filter(nw.col(column) == name)
             if not len(table):
@@ -62,7 +63,7 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
         part[:] = np.where(unknown[:, None], fitted.scaler.mean, part)
     mean, scale = fitted.forecast(lookbacks)
     forecasts = {
-        MODEL: mean,
+        settings.model: mean,
         LAST: np.repeat(lookbacks[:, -1:], settings.horizon, axis=1),
         SEASONAL: seasonal,
     }
@@ -110,7 +111,7 @@ def _metrics(
             row |= _errors(part, "") | _errors(part / deviation[index], "standardised_")
             for level, held in inside.items():
                 counted = held[..., index][present[..., index]]
-                known = name == MODEL and counted.size > 0
+                known = name not in (LAST, SEASONAL) and counted.size > 0
                 row[f"coverage_{level:g}"] = float(counted.mean()) if known else float("nan")
             rows.append(row)
     return {key: [row[key] for row in rows] for key in rows[0]}

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import MissingDependencyError, OutputError
+from olinear.errors import ConfigError, MissingDependencyError, OutputError
 from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.settings import MAIN
 
 
 class RawForecast(nn.Module):
@@ -26,7 +27,7 @@ class RawForecast(nn.Module):
     def __init__(self, fitted: Fitted):
         super().__init__()
         self.horizon = fitted.settings.horizon
-        self.model = None if fitted.model is None else fitted.model.cpu().compact()
+        self.model = None if fitted.model is None else fitted.engine.cpu()
         active, constant = np.flatnonzero(fitted.active), np.flatnonzero(~fitted.active)
         self.register_buffer("mean", torch.as_tensor(fitted.scaler.mean))
         self.register_buffer("deviation", torch.as_tensor(fitted.scaler.deviation))
@@ -55,6 +56,8 @@ def export_onnx(fitted: Fitted, path: Path) -> None:
     except ImportError as error:
         raise MissingDependencyError("export to ONNX needs more packages: pip install 'olinear[onnx]'") from error
     settings = fitted.settings
+    if settings.model != MAIN:
+        raise ConfigError(f"only OLinear can be exported, this model is {settings.model}")
     example = torch.zeros(2, settings.lookback, len(fitted.panel.series), dtype=torch.float64)
     quiet = logging.getLogger("torch.onnx")
     level = quiet.level

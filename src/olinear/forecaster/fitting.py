@@ -13,13 +13,14 @@ from torch import nn
 
 from olinear.errors import DataError
 from olinear.forecaster.intervals import Intervals, check_level, lookback_scale
-from olinear.forecaster.settings import Settings
+from olinear.forecaster.settings import MAIN, Settings
 from olinear.frames import Panel, StandardScaler, bridge_gaps
 from olinear.frames.gaps import hide_first_targets
 from olinear.nn import OLinear
 from olinear.nn.functional import lag_correlation
 from olinear.training import TrainingReport, train
 from olinear.windows import Split, Windows
+from olinear.zoo import MODELS, build_model
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time
@@ -34,7 +35,7 @@ class Fitted:
     active: NDArray[np.bool_]  # the series that vary; a constant one is forecast as its last value
     nonnegative: NDArray[np.bool_]  # the series that never were negative
     scaler: StandardScaler
-    model: OLinear | None  # None if no series varies
+    model: nn.Module | None  # None if no series varies
     intervals: Intervals | None
     record: dict[str, Any] = field(default_factory=dict)  # training span, scores, versions
 
@@ -45,7 +46,7 @@ class Fitted:
         if self.model is None:
             return constant, scale
         engine = self.engine
-        device = next(self.model.parameters()).device
+        device = device_of(self.model)
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device)
         with torch.inference_mode():
             y = torch.cat([engine(part) for part in x.split(BATCH)]).cpu().numpy()
@@ -56,7 +57,9 @@ class Fitted:
     @cached_property
     def engine(self) -> nn.Module:
         """The model in its form for inference."""
-        return nn.Identity() if self.model is None else self.model.compact()
+        if self.model is None:
+            return nn.Identity()
+        return self.model.compact() if isinstance(self.model, OLinear) else self.model
 
     def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
         """The interval at a level around forecasts `... h n` made from lookbacks of deviation `scale [..., n]`.
@@ -128,9 +131,10 @@ def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, 
     options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume, "progress": progress}
     report = train(fitted.model, training, validation, settings.training, **options)
     fitted.record |= _score(report)
-    fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
+    if isinstance(fitted.model, OLinear):
+        fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
     if validation is not None:
-        fitted.intervals = Intervals.calibrate(fitted.model, validation.to(next(fitted.model.parameters()).device))
+        fitted.intervals = Intervals.calibrate(fitted.model, validation.to(device_of(fitted.model)))
     if settings.refit and validation is not None:
         again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
         fitted.model = _new_model(inputs, settings, panel.notes)
@@ -150,21 +154,36 @@ def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
     return Split.by_counts(rows - n_validation, n_validation, 0)
 
 
-def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> OLinear:
-    options = model_options(settings)
+def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> nn.Module:
+    sizes, options = (settings.lookback, settings.horizon), model_options(settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.training.seed)
+        if settings.model != MAIN:
+            return build_model(settings.model, train_rows, *sizes, **options)
         try:
-            return OLinear.for_data(train_rows, settings.lookback, settings.horizon, basis=settings.basis, **options)
+            return OLinear.for_data(train_rows, *sizes, basis=settings.basis, **options)
         except DataError as error:
             notes.append(f"the {settings.basis} basis cannot be computed ({error}); the fourier basis was used")
             torch.manual_seed(settings.training.seed)
-            return OLinear.for_data(train_rows, settings.lookback, settings.horizon, basis="fourier", **options)
+            return OLinear.for_data(train_rows, *sizes, basis="fourier", **options)
+
+
+def empty_model(n_series: int, settings: Settings) -> nn.Module:
+    """A model of these settings whose weights are still to be loaded."""
+    with torch.random.fork_rng(devices=[]):  # a new model draws weights
+        return MODELS[settings.model](n_series, settings.lookback, settings.horizon, **model_options(settings))
 
 
 def model_options(settings: Settings) -> dict[str, Any]:
-    """The arguments of `OLinear` beside its sizes and bases."""
+    """The arguments of the model beside its sizes and bases."""
+    if settings.model != MAIN:
+        return settings.options
     return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model is; one with a closed form has buffers only."""
+    return next(tensor for tensor in (*model.parameters(), *model.buffers())).device
 
 
 def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:

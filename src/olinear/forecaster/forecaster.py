@@ -1,5 +1,6 @@
 """Forecaster: a frame in, a frame out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -10,7 +11,7 @@ from olinear.errors import ConfigError, DataError, NotFittedError
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.fitting import Fitted, Values, fit_panel
 from olinear.forecaster.intervals import bound_columns
-from olinear.forecaster.settings import choose_settings
+from olinear.forecaster.settings import MAIN, MODEL_ARGUMENTS, choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
 
@@ -57,6 +58,7 @@ class Forecaster:
         validation: share of the rows, the newest, that validates.
         refit: see above.
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
+        model: another forecaster, by its name in `olinear models`; `options` are its own arguments.
         basis, model_dim, blocks, dropout, rank: of the model; `rank=64` makes thousands of series affordable.
         batch_size, learning_rate, schedule, max_epochs, patience, loss: of the training.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
@@ -76,7 +78,9 @@ class Forecaster:
         validation: float = 0.2,
         refit: bool = False,
         seed: int = 0,
-        basis: str = "pearson",
+        basis: str | None = None,
+        model: str = "OLinear",
+        options: Mapping[str, Any] | None = None,
         model_dim: int | None = None,
         blocks: int | None = None,
         dropout: float | None = None,
@@ -101,6 +105,8 @@ class Forecaster:
             "refit": refit,
             "seed": seed,
             "basis": basis,
+            "model": model,
+            "options": dict(options or {}),
             "model_dim": model_dim,
             "blocks": blocks,
             "dropout": dropout,
@@ -198,7 +204,8 @@ class Forecaster:
     def report(self) -> dict[str, Any]:
         """What was chosen, found and noticed: settings, series, frequency, training, notes."""
         fitted = self.fitted
-        settings = fitted.settings.model_dump(exclude={"training"}) | fitted.settings.training.model_dump()
+        hidden = {"training"} | ({"options"} if fitted.settings.model == MAIN else {*MODEL_ARGUMENTS, "embed_dim"})
+        settings = fitted.settings.model_dump(exclude=hidden) | fitted.settings.training.model_dump()
         return {
             "series": len(fitted.panel.series),
             "frequency": str(fitted.panel.frequency),

@@ -8,6 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from olinear.errors import ConfigError, DataError
 from olinear.frames import Frequency
 from olinear.training import TrainingConfig
+from olinear.zoo import default_options, find_model
+
+MAIN = "OLinear"
+MODEL_ARGUMENTS = ("basis", "model_dim", "blocks", "dropout", "rank")
 
 
 class Settings(BaseModel):
@@ -17,11 +21,13 @@ class Settings(BaseModel):
 
     horizon: int = Field(ge=1, description="steps to forecast")
     lookback: int = Field(ge=1, description="steps the forecast looks back on")
+    model: str = Field("OLinear", description="which forecaster, of those that `olinear models` lists")
+    options: dict[str, Any] = Field({}, description="of a forecaster other than OLinear, which has the next six")
     basis: str = Field("pearson", description="orthogonal basis of both time axes")
-    model_dim: int = Field(ge=1, description="width of the model")
+    model_dim: int | None = Field(None, ge=1, description="width of the model")
     embed_dim: int = Field(16, ge=1, description="length of the dimension extension")
-    blocks: int = Field(ge=0, description="number of blocks")
-    dropout: float = Field(ge=0, lt=1)
+    blocks: int | None = Field(None, ge=0, description="number of blocks")
+    dropout: float | None = Field(None, ge=0, lt=1)
     rank: int | None = Field(None, ge=1, description="of NormLin's factors, for many series; None for the whole matrix")
     validation: float = Field(0.2, gt=0, lt=1, description="share of the rows, the newest, that validates")
     refit: bool = Field(False, description="train again on all rows for the chosen number of epochs")
@@ -36,6 +42,11 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
     small batches, large data fewer epochs.
     """
     given = {name: value for name, value in given.items() if value is not None}
+    given["model"] = find_model(given.get("model", MAIN))
+    if given["model"] == MAIN and given.get("options"):
+        raise ConfigError(
+            "options= is for other models: OLinear's parts are arguments of their own, such as model_dim="
+        )
     horizon = given["horizon"]
     lookback = given.setdefault("lookback", default_lookback(horizon, rows, frequency.season))
     if rows < lookback + horizon:
@@ -45,22 +56,41 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
         )
     windows = rows - lookback - horizon + 1
     large = windows >= 5000
-    chosen = {
+    own = {
         "model_dim": 64 if windows < 500 else 128 if windows < 20000 else 256,
         "blocks": 1 if windows < 500 else 2,
         "dropout": 0.1,
-        "batch_size": 8 if windows < 250 else 16 if windows < 1000 or n_series > 100 else 32,
-        "learning_rate": 5e-4,
-        "schedule": "type1" if large else "type3",
-        "max_epochs": 15 if large else 30,
-        "patience": 3 if large else 6,
-    } | given
+    }
+    if given["model"] != MAIN:
+        given, own = _as_options(given), {}
+    chosen = (
+        own
+        | {
+            "batch_size": 8 if windows < 250 else 16 if windows < 1000 or n_series > 100 else 32,
+            "learning_rate": 5e-4,
+            "schedule": "type1" if large else "type3",
+            "max_epochs": 15 if large else 30,
+            "patience": 3 if large else 6,
+        }
+        | given
+    )
     training = {name: chosen.pop(name) for name in TrainingConfig.model_fields if name in chosen}
     try:
         return Settings(training=TrainingConfig(**training), **chosen)
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"{first['loc'][0]}: {first['msg']}, found {first['input']!r}") from error
+
+
+def _as_options(given: dict[str, Any]) -> dict[str, Any]:
+    """What was given for OLinear's parts is passed to another model as its own option of that name."""
+    parts = {name: given[name] for name in MODEL_ARGUMENTS if name in given}
+    options = parts | dict(given.get("options", {}))
+    known = default_options(given["model"])
+    for name in options:
+        if name not in known:
+            raise ConfigError(f"{given['model']} has no option {name!r}: it takes {', '.join(known) or 'none'}")
+    return {name: value for name, value in given.items() if name not in parts} | {"options": options}
 
 
 def default_lookback(horizon: int, rows: int, season: int) -> int:

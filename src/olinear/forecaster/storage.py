@@ -19,11 +19,10 @@ from torch import Tensor
 
 from olinear import __version__
 from olinear.errors import CheckpointError, OutputError
-from olinear.forecaster.fitting import Fitted, model_options
+from olinear.forecaster.fitting import Fitted, empty_model
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.settings import Settings
 from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler, parse_frequency
-from olinear.nn import OLinear
 
 FORMAT, VERSION = "olinear-model", 1
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
@@ -103,9 +102,7 @@ def load_fitted(folder: Path) -> Fitted:
         values, times = _context(tensors, config)
         model = None
         if active.any():
-            sizes = (int(active.sum()), settings.lookback, settings.horizon)
-            with torch.random.fork_rng(devices=[]):  # a new model draws weights; these are replaced at once
-                model = OLinear(*sizes, **model_options(settings))
+            model = empty_model(int(active.sum()), settings)
             prefix = "model."
             model.load_state_dict(
                 {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
