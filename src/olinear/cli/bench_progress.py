@@ -26,7 +26,8 @@ def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
         ]
         print_table(["task", "model", "variant", "seed", "one thread", ""], rows)
     for name, count in plan.missing.items():
-        say(f"note: {count} jobs need {name}, which is not here (`olinear data list` says how to get it)")
+        need = "job needs" if count == 1 else "jobs need"
+        say(f"note: {count} {need} {name}, which is not here (`olinear data list` says how to get it)")
     short = sum(p.seconds for p in plan.jobs if not p.is_long)
     about = short / jobs + (plan.seconds - short) / torch.get_num_threads()
     say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {duration(about)}")

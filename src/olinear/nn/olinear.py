@@ -22,7 +22,9 @@ HeadKind = Literal["mlp", "linear"]
 
 
 class OLinear(nn.Module):
-    """The forecaster of the paper (Section 4, Equation 2): `b t n -> b h n`.
+    """The paper's forecaster: linear layers on decorrelated features, series mixed by NormLin (Section 4, Equation 2).
+
+    `b t n -> b h n`:
 
         Z = (RevIN(X) ⊗ φ) Q_iᵀ + δ_i              H⁰ = Encode(Z)
         Hˡ⁺¹ = ISL(CSL(Hˡ)),  l = 0 … L-1          Ỹ = Decode(LayerNorm(Hᴸ)) Q_o + δ_o
