@@ -1,13 +1,16 @@
 """`olinear bench`: the paper's evaluation, from raw files to a table beside the published numbers."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from olinear.cli.bench_reading import report, table
 from olinear.cli.common import say
 from olinear.errors import ConfigError
+
+if TYPE_CHECKING:
+    from olinear.bench import Job
 
 bench = typer.Typer(
     help="Rerun the paper's 140 tasks and read the results beside the published ones.", no_args_is_help=True
@@ -45,32 +48,15 @@ def run(
 
     Example: olinear bench run --suite short --dataset ILI --seeds 3
     """
-    from olinear.bench import Pool, expand, make_plan, matrix_speed, tasks
+    from olinear.bench import Pool, make_plan, matrix_speed
     from olinear.bench.results import finished
     from olinear.cli.bench_progress import BenchProgress, print_plan
-    from olinear.datasets import find_dataset
-    from olinear.zoo import find_model
 
-    models = [find_model(name) for name in model or ["OLinear"]]
     if data is not None and not data.expanduser().is_dir():
         raise ConfigError(f"--data must be a folder, found {data}: is it spelt right?")
     if results.exists() and not results.is_dir():
         raise ConfigError(f"--results must be a folder, found the file {results}")
-    names = None if dataset is None else {find_dataset(name).name for name in dataset}
-    keys = [
-        key
-        for key, task in tasks().items()
-        if suite in ("all", task.suite)
-        and (names is None or key.dataset in names)
-        and (not horizon or key.horizon in horizon)
-    ]
-    wanted = list(
-        dict.fromkeys(
-            job for chosen in models for name in variant or ["main"] for job in expand(keys, name, seeds, model=chosen)
-        )
-    )
-    if not wanted:
-        raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
+    wanted = _choose_jobs(suite, dataset, horizon, model or ["OLinear"], variant or ["main"], seeds)
     plan = make_plan(wanted, finished(results), data, matrix_speed())
     print_plan(plan, jobs, brief=not dry_run)
     if dry_run or not plan.jobs:
@@ -88,6 +74,37 @@ def run(
     say(f"{state.done} done, {elsewhere}{state.failed} failed, {left} left{again}")
     if state.failed:
         raise typer.Exit(1)
+
+
+def _choose_jobs(
+    suite: Suite,
+    dataset: list[str] | None,
+    horizon: list[int] | None,
+    models: list[str],
+    variants: list[str],
+    seeds: int,
+) -> "list[Job]":
+    from olinear.bench import expand, tasks
+    from olinear.datasets import find_dataset
+    from olinear.zoo import find_model
+
+    names = None if dataset is None else {find_dataset(name).name for name in dataset}
+    keys = [
+        key
+        for key, task in tasks().items()
+        if suite in ("all", task.suite)
+        and (names is None or key.dataset in names)
+        and (not horizon or key.horizon in horizon)
+    ]
+    jobs = [
+        job
+        for model in map(find_model, models)
+        for variant in variants
+        for job in expand(keys, variant, seeds, model=model)
+    ]
+    if not jobs:
+        raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
+    return list(dict.fromkeys(jobs))
 
 
 bench.command()(table)
