@@ -22,7 +22,7 @@ HeadKind = Literal["mlp", "linear"]
 
 
 class OLinear(nn.Module):
-    """The paper's forecaster: linear layers on decorrelated features, series mixed by NormLin (Section 4, Equation 2).
+    """The paper's forecaster: linear layers on decorrelated features, NormLin across series (Section 4, Equation 2).
 
     `b t n -> b h n`:
 
