@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-import numpy as np
 import torch
 
+from olinear.datasets import read_table
 from olinear.evaluation import evaluate
 from olinear.frames import StandardScaler
 from olinear.nn import OLinear
@@ -34,7 +34,7 @@ def main() -> None:
     folder = os.environ.get("OLINEAR_DATA")
     if folder is None:
         sys.exit("set OLINEAR_DATA to the folder that holds PEMS08_tail.npz")
-    raw = np.load(Path(folder) / "PEMS08_tail.npz")["data"][:, :, 0].astype(float)
+    raw = read_table(Path(folder) / "PEMS08_tail.npz").values
     split = Split.by_ratio(len(raw), 0.6, 0.2, borrow=False)
     train_rows = raw[: len(split.train)]
     values = StandardScaler.fit(train_rows).transform(raw)

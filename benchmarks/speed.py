@@ -104,15 +104,8 @@ def training_step(case: Case, *, fold: bool) -> Callable[[], None]:
 
 def multiplications(case: Case, *, folded: bool) -> int:
     """Of a training step: the forward pass and twice as many backward."""
-    shapes = shapes_of(case.model(fold=folded), case.batch)
-
-    def cost(part: str) -> int:
-        plain, fold = getattr(shapes, part)()
-        return min(plain, fold) if folded else plain
-
-    rows = shapes.rows
-    block = cost("mix") + rows * case.n * WIDTH + 2 * rows * WIDTH * WIDTH
-    return 3 * (cost("encode") + cost("decode") + case.blocks * block + rows * WIDTH * case.horizon)
+    cost = shapes_of(case.model(fold=folded), case.batch).forward(case.blocks)
+    return 3 * (cost.folded if folded else cost.plain)
 
 
 def matrix_product(size: int = 2048) -> tuple[Callable[[], object], int]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from bench_parts import EXCHANGE, ILI, POWER, write_data
 
-from olinear.bench.jobs import Job, expand
+from olinear.bench.jobs import Job, expand, recipe
 from olinear.bench.planning import LONG, Planned, estimate, make_plan, matrix_speed
 from olinear.bench.tasks import TaskKey, tasks
 from olinear.errors import ConfigError
@@ -70,20 +70,20 @@ def test_long_jobs():
 
 def test_estimates_are_of_the_right_size():
     """Exchange trains one epoch on one core in seconds; Traffic's 862 series take hours."""
-    assert 5 < estimate(EXCHANGE, SPEED) < 60
-    assert estimate(Job(TaskKey("Traffic", 96, 720)), SPEED) > 3600
-    assert estimate(EXCHANGE, SPEED) < estimate(EXCHANGE, SPEED / 10)
+    assert 5 < estimate(recipe(EXCHANGE), SPEED) < 60
+    assert estimate(recipe(Job(TaskKey("Traffic", 96, 720))), SPEED) > 3600
+    assert estimate(recipe(EXCHANGE), SPEED) < estimate(recipe(EXCHANGE), SPEED / 10)
 
 
 def test_estimates_follow_what_a_variant_trains():
     long = Job(TaskKey("ETTm1", 96, 96))
-    whole = estimate(long, SPEED)
-    assert estimate(replace(long, variant="few-shot=last"), SPEED) < 0.2 * whole
-    assert estimate(replace(long, variant="q-ratio=0.1"), SPEED) == whole
+    whole = estimate(recipe(long), SPEED)
+    assert estimate(recipe(replace(long, variant="few-shot=last")), SPEED) < 0.2 * whole
+    assert estimate(recipe(replace(long, variant="q-ratio=0.1")), SPEED) == whole
     first, second = Job(TaskKey("ETTh1", 96, 96)), replace(long, variant="zero-shot=ETTh1")
-    assert estimate(second, SPEED) == estimate(first, SPEED)
+    assert estimate(recipe(second), SPEED) == estimate(recipe(first), SPEED)
     search = TaskKey("ETTm1", 720, 96)
-    assert estimate(Job(search, variant="lookback-search"), SPEED) > whole
+    assert estimate(recipe(Job(search, variant="lookback-search")), SPEED) > whole
 
 
 def test_the_speed_of_a_machine():

@@ -1,14 +1,14 @@
 """Rows are written whole or not at all, one for each job, whoever writes at the same time."""
 
 import csv
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
 from bench_parts import EXCHANGE, ILI, POWER, quick_processes, result
 
 from olinear.bench.jobs import Job
-from olinear.bench.results import COLUMNS, Row, add_row, as_record, failed, finished, read_file, read_results
+from olinear.bench.results import COLUMNS, Row, add_row, failed, finished, read_file, read_results
 from olinear.bench.tasks import TaskKey
 from olinear.errors import DataError
 
@@ -49,7 +49,7 @@ def test_round_trip(tmp_path):
         add_row(tmp_path, row)
     found = read_results(tmp_path)
     assert sorted(map(repr, found)) == sorted(map(repr, rows))
-    assert {type(value) for row in found for value in as_record(row).values()} == {str, int, float, type(None)}
+    assert {type(value) for row in found for value in asdict(row).values()} == {str, int, float, type(None)}
     assert [path.name for path in tmp_path.iterdir() if path.name != ".runs"] == ["OLinear.csv"]
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from olinear.bench.tasks import CORRELATION, MAIN, TaskKey, find_task, published, tasks
+from olinear.bench.tasks import CORRELATION, TaskKey, find_task, published, tasks
 from olinear.datasets import catalogue
 from olinear.errors import ConfigError
 from olinear.training.schedules import SCHEDULES
+from olinear.zoo import MAIN
 
 MISSING = {"ECL", "Traffic", "Solar-Energy", "PEMS03", "PEMS04", "PEMS07", "PEMS08", "METR-LA"}
 MODELS = "OLinear TimeMixer FilterNet FITS DLinear TimeMixer++ Leddam CARD Fredformer iTransformer PatchTST TimesNet"

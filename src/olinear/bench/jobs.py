@@ -5,12 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from olinear.bench.models import find_setting
-from olinear.bench.tasks import CORRELATION, MAIN, Task, TaskKey, find_task
+from olinear.bench.tasks import CORRELATION, Task, TaskKey, find_task
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
 from olinear.nn.bases import BASES
+from olinear.zoo import MAIN
 
+SEARCH = "lookback-search"
 LOOKBACKS = (96, 192, 336, 512, 720)
+FIRST_SEED = 2023
 FEW = 0.1  # share of the training rows in the few-shot protocol
 End = Literal["first", "last"]
 
@@ -22,7 +25,7 @@ class Job:
     key: TaskKey
     model: str = MAIN
     variant: str = "main"
-    seed: int = 2023
+    seed: int = FIRST_SEED
 
     @property
     def name(self) -> str:
@@ -56,7 +59,7 @@ class Recipe:
 def recipe(job: Job) -> Recipe:
     """The recipe of a job: its task's settings, changed by its variant `name` or `name=value`."""
     name, _, value = spell(job.variant).partition("=")
-    searches = name == "lookback-search"
+    searches = name == SEARCH
     key = job.key._replace(lookback=96) if searches else job.key
     task = find_task(key, CORRELATION if name == CORRELATION else MAIN)
     plain = Recipe(replace(task, key=job.key), key.dataset, key.dataset)
@@ -183,7 +186,7 @@ def _rank(plain: Recipe, value: str) -> Recipe:
 VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
     "main": _main,
     CORRELATION: _correlation,
-    "lookback-search": _main,
+    SEARCH: _main,
     "few-shot": _few_shot,
     "zero-shot": _zero_shot,
     "q-ratio": _q_ratio,
@@ -193,12 +196,12 @@ VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
     "rank": _rank,
     "setting": _main,
 }
-FOR_ALL = ("main", "setting", "lookback-search", "few-shot", "zero-shot")  # the other variants are of OLinear's parts
+FOR_ALL = ("main", "setting", SEARCH, "few-shot", "zero-shot")  # the other variants are of OLinear's parts
 
 
-def expand(keys: list[TaskKey], variant: str, seeds: int, first_seed: int = 2023, model: str = MAIN) -> list[Job]:
+def expand(keys: list[TaskKey], variant: str, seeds: int, model: str = MAIN) -> list[Job]:
     """The jobs of some tasks; `lookback-search` has one for each lookback (long suite)."""
     variant = spell(variant)
-    if variant == "lookback-search":
+    if variant == SEARCH:
         keys = [key._replace(lookback=lookback) for key in keys if key.lookback == 96 for lookback in LOOKBACKS]
-    return [Job(key, model, variant, first_seed + index) for key in keys for index in range(seeds)]
+    return [Job(key, model, variant, FIRST_SEED + index) for key in keys for index in range(seeds)]

@@ -8,10 +8,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from olinear.bench.jobs import Job, Recipe, recipe
-from olinear.bench.tasks import MAIN
 from olinear.datasets import find_dataset, locate
 from olinear.nn.folding import Shapes
-from olinear.zoo import MODELS
+from olinear.zoo import MAIN, MODELS
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
 # About when a run is at its best; how long early stopping lets it go is not known before.
@@ -56,14 +55,13 @@ def make_plan(jobs: list[Job], done: set[Job], folder: Path | None, speed: float
         if absent:
             missing[absent[0]] = missing.get(absent[0], 0) + 1
         else:
-            todo.append(Planned(job, estimate(job, speed)))
+            todo.append(Planned(job, estimate(plan, speed)))
     todo.sort(key=lambda planned: (planned.seconds, planned.job.name))
     return Plan(todo, sum(job in done for job in jobs), missing)
 
 
-def estimate(job: Job, speed: float) -> float:
-    """Seconds of a job on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
-    plan = recipe(job)
+def estimate(plan: Recipe, speed: float) -> float:
+    """Seconds of a recipe on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
     task, dataset = plan.task, find_dataset(plan.train_on)
     forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
     step = 3 * forward / speed + 2e-9 * weights + 3e-3
@@ -78,10 +76,8 @@ def _cost_of_olinear(plan: Recipe) -> tuple[int, int]:
     task, series = plan.task, find_dataset(plan.train_on).series
     lookback, horizon, m, f = task.key.lookback, task.key.horizon, task.model_dim, task.ff_dim
     shapes = Shapes(task.batch_size, series, lookback, horizon, task.embed_dim, m, f)
-    block = min(shapes.mix()) + shapes.rows * series * m + 2 * shapes.rows * m * f
-    forward = min(shapes.encode()) + min(shapes.decode()) + task.blocks * block + shapes.rows * f * horizon
     copies = task.embed_dim * (lookback * m + horizon * (m + f))
-    return forward, copies + task.blocks * (2 * m * (m + f) + series**2) + f * horizon
+    return shapes.forward(task.blocks).folded, copies + task.blocks * (2 * m * (m + f) + series**2) + f * horizon
 
 
 def _cost_of_other(plan: Recipe) -> tuple[int, int]:

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ValidationError
 from olinear.bench.report_charts import forecast_chart
 from olinear.bench.report_markup import Markup, join, tag
 from olinear.bench.summary import Selection
-from olinear.bench.tasks import MAIN, TaskKey, published
+from olinear.bench.tasks import TaskKey, published
+from olinear.zoo import MAIN
 
 
 class Window(BaseModel):

@@ -2,7 +2,7 @@
 
 import csv
 import os
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from filelock import FileLock
@@ -139,8 +139,3 @@ def _parse(line: dict[str, str], place: str) -> Row:
     except ValueError as error:
         raise DataError(f"{place} is damaged ({error}): mend it, or take the line out") from error
     return Row(**values)  # type: ignore[arg-type]
-
-
-def as_record(row: Row) -> dict[str, object]:
-    """The row by the names of its columns."""
-    return asdict(row)

@@ -17,7 +17,7 @@ from torch import nn
 from olinear import __version__, zoo
 from olinear.bench.jobs import Job, Recipe, recipe
 from olinear.bench.results import Row
-from olinear.bench.tasks import MAIN, Task, tasks
+from olinear.bench.tasks import Task, tasks
 from olinear.datasets import find_dataset, load_values, require
 from olinear.evaluation import evaluate
 from olinear.frames import StandardScaler
@@ -25,6 +25,7 @@ from olinear.nn import NormLin, OLinear, OrthoTrans
 from olinear.nn.functional import series_correlation
 from olinear.training import TrainingConfig, train
 from olinear.windows import Split, Windows
+from olinear.zoo import MAIN
 
 Values = NDArray[np.float64]
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
+from olinear.bench.jobs import SEARCH
 from olinear.bench.results import Row
-from olinear.bench.tasks import MAIN, TaskKey, find_task, published
+from olinear.bench.tasks import TaskKey, find_task, published
 from olinear.datasets import find_dataset, locate
+from olinear.zoo import MAIN
 
 WORSE = 1.05  # a ratio to the published MSE above this counts as worse
 DECIMALS = 3  # of the published tables: who is best is decided at these
-SEARCH = "lookback-search"
 
 
 @dataclass(frozen=True)

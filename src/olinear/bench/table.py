@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from olinear.bench.summary import SEARCH, WORSE, DatasetScore, Selection, Summary, TaskScore
+from olinear.bench.jobs import SEARCH
+from olinear.bench.summary import WORSE, DatasetScore, Selection, Summary, TaskScore
 from olinear.errors import OutputError
 
 if TYPE_CHECKING:

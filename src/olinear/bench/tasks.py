@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
+from olinear.zoo import MAIN
 
-MAIN = "OLinear"
 CORRELATION = "OLinear-C"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from olinear.cli.bench_reading import report, table
-from olinear.cli.common import say
+from olinear.cli.common import check_data_folder, say
 from olinear.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def run(
     from olinear.bench.results import finished
     from olinear.cli.bench_progress import BenchProgress, print_plan
 
-    if data is not None and not data.expanduser().is_dir():
-        raise ConfigError(f"--data must be a folder, found {data}: is it spelt right?")
+    check_data_folder(data)
     if results.exists() and not results.is_dir():
         raise ConfigError(f"--results must be a folder, found the file {results}")
     wanted = _choose_jobs(suite, dataset, horizon, model or ["OLinear"], variant or ["main"], seeds)

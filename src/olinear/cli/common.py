@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,6 +31,12 @@ def check_picture(path: str | None) -> None:
         raise ConfigError("a picture needs a file: --plot forecast.png")
     if path is not None:
         check_writable(path)
+
+
+def check_data_folder(folder: Path | None) -> None:
+    """Refuse a --data that is no folder."""
+    if folder is not None and not folder.expanduser().is_dir():
+        raise ConfigError(f"--data must be a folder, found {folder}: is it spelt right?")
 
 
 def say(text: str = "") -> None:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, print_json, print_wide, say
-from olinear.errors import ConfigError, DataError
+from olinear.cli.common import Json, check_data_folder, print_json, print_wide, say
+from olinear.errors import DataError
 
 if TYPE_CHECKING:
     from olinear.datasets import Check, Dataset
@@ -32,7 +32,7 @@ def list_datasets(folder: Folder = None, as_json: Json = False) -> None:
     """
     from olinear.datasets import catalogue, how_to_get, locate
 
-    _refuse_no_folder(folder)
+    check_data_folder(folder)
     found = {name: locate(dataset, folder) for name, dataset in catalogue().items()}
     missing = {name: how_to_get(catalogue()[name], folder) for name, path in found.items() if path is None}
     if as_json:
@@ -64,7 +64,7 @@ def check_datasets(
     """
     from olinear.datasets import catalogue, check, find_dataset, locate, require
 
-    _refuse_no_folder(folder)
+    check_data_folder(folder)
     if names:
         wanted = {dataset.name: require(dataset, folder) for dataset in map(find_dataset, names)}
     else:
@@ -134,11 +134,6 @@ def _fetch(dataset: "Dataset", folder: Path | None) -> Path:
     if dataset.address:
         say(f"fetching {dataset.address}" + ("" if dataset.tried else f" ({UNTRIED})"))
     return fetch(dataset, cache_folder() if folder is None else folder)
-
-
-def _refuse_no_folder(folder: Path | None) -> None:
-    if folder is not None and not folder.expanduser().is_dir():
-        raise ConfigError(f"--data must be a folder, found {folder}: is it spelt right?")
 
 
 def _finding(result: "Check") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError, MissingDependencyError, OutputError
 from olinear.forecaster.fitting import Fitted
-from olinear.forecaster.settings import MAIN
+from olinear.zoo import MAIN
 
 
 class RawForecast(nn.Module):

@@ -13,14 +13,14 @@ from torch import nn
 
 from olinear.errors import DataError
 from olinear.forecaster.intervals import Intervals, check_level, lookback_scale
-from olinear.forecaster.settings import MAIN, Settings
+from olinear.forecaster.settings import Settings
 from olinear.frames import Panel, StandardScaler, bridge_gaps
 from olinear.frames.gaps import hide_first_targets
 from olinear.nn import OLinear
 from olinear.nn.functional import lag_correlation
 from olinear.training import TrainingReport, train
 from olinear.windows import Split, Windows
-from olinear.zoo import MODELS, build_model
+from olinear.zoo import MAIN, MODELS, build_model
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time

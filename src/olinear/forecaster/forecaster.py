@@ -11,9 +11,10 @@ from olinear.errors import ConfigError, DataError, NotFittedError
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.fitting import Fitted, Values, fit_panel
 from olinear.forecaster.intervals import bound_columns
-from olinear.forecaster.settings import MAIN, MODEL_ARGUMENTS, choose_settings
+from olinear.forecaster.settings import MODEL_ARGUMENTS, choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
+from olinear.zoo import MAIN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

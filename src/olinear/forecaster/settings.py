@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from olinear.errors import ConfigError, DataError
 from olinear.frames import Frequency
 from olinear.training import TrainingConfig
-from olinear.zoo import default_options, find_model
+from olinear.zoo import MAIN, check_options, find_model
 
-MAIN = "OLinear"
 MODEL_ARGUMENTS = ("basis", "model_dim", "blocks", "dropout", "rank")
 
 
@@ -21,7 +20,7 @@ class Settings(BaseModel):
 
     horizon: int = Field(ge=1, description="steps to forecast")
     lookback: int = Field(ge=1, description="steps the forecast looks back on")
-    model: str = Field("OLinear", description="which forecaster, of those that `olinear models` lists")
+    model: str = Field(MAIN, description="which forecaster, of those that `olinear models` lists")
     options: dict[str, Any] = Field({}, description="of a forecaster other than OLinear, which has the next six")
     basis: str = Field("pearson", description="orthogonal basis of both time axes")
     model_dim: int | None = Field(None, ge=1, description="width of the model")
@@ -86,10 +85,7 @@ def _as_options(given: dict[str, Any]) -> dict[str, Any]:
     """What was given for OLinear's parts is passed to another model as its own option of that name."""
     parts = {name: given[name] for name in MODEL_ARGUMENTS if name in given}
     options = parts | dict(given.get("options", {}))
-    known = default_options(given["model"])
-    for name in options:
-        if name not in known:
-            raise ConfigError(f"{given['model']} has no option {name!r}: it takes {', '.join(known) or 'none'}")
+    check_options(given["model"], options)
     return {name: value for name, value in given.items() if name not in parts} | {"options": options}
 
 

@@ -61,6 +61,13 @@ class Shapes:
         fold = dh * f * (m + h) + self.n_series * h * f
         return Cost(self.rows * dh * (m + h + f), self.rows * m * f + fold)
 
+    def forward(self, blocks: int) -> Cost:
+        """A pass with NormLin in every CSL, and an ISL and a head of the same inner width f."""
+        m, f = self.model_dim, self.head_dim
+        ends = [self.encode(), self.decode(), *[self.mix()] * blocks]
+        rest = self.rows * (blocks * (self.n_series * m + 2 * m * f) + f * self.horizon)
+        return Cost(sum(cost.plain for cost in ends) + rest, sum(min(cost) for cost in ends) + rest)
+
 
 def shapes_of(model: "OLinear", batch: int) -> Shapes:
     """The shapes of a pass of `batch` windows."""

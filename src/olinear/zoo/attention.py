@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -9,31 +10,54 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin
 
+Form = Literal["experiment", "paper"]
 
-class SelfAttention(nn.Module):
+
+class HeadMixer(nn.Module):
+    """Maps around H heads of width d; a subclass says how the tokens of a head meet: `... k m -> ... k m`.
+
+        HeadMixer(x) = W_o [Mix(W_q x, W_k x, W_v x)]_heads
+
+    Args:
+        model_dim: m.
+        heads: H, each of width `head_dim`, m / H unless given.
+    """
+
+    def __init__(self, model_dim: int, *, heads: int = 8, head_dim: int | None = None):
+        super().__init__()
+        inner = heads * (head_dim or head_width(model_dim, heads))
+        self.heads = heads
+        self.query, self.key, self.value = (nn.Linear(model_dim, inner) for _ in range(3))
+        self.output = nn.Linear(inner, model_dim)
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:  # ... k m
+        return self.output(merge_heads(self.mix(*self.split(x))))  # ... k m
+
+    def split(self, x: Tensor) -> list[Tensor]:  # ... k m
+        """Queries, keys and values by heads: three of `... H k d`."""
+        return [split_heads(layer(x), self.heads) for layer in (self.query, self.key, self.value)]
+
+
+class SelfAttention(HeadMixer):
     """Multi-head self-attention through PyTorch's fused kernel: `... k m -> ... k m`.
 
         Attention(x) = W_o [softmax(Q_i K_iᵀ / √d) V_i]_heads
 
     Args:
-        model_dim: m.
-        heads: H, each of width `head_dim`, m / H unless given.
+        model_dim, heads, head_dim: m, H and d.
         dropout: falls on the softmax matrix.
     """
 
     def __init__(self, model_dim: int, *, heads: int = 8, head_dim: int | None = None, dropout: float = 0.0):
-        super().__init__()
-        if head_dim is None and model_dim % heads:
-            raise ConfigError(f"model_dim must be a multiple of heads, found {model_dim} and {heads}")
-        inner = heads * (head_dim or model_dim // heads)
-        self.heads, self.dropout = heads, dropout
-        self.query, self.key, self.value = (nn.Linear(model_dim, inner) for _ in range(3))
-        self.output = nn.Linear(inner, model_dim)
+        super().__init__(model_dim, heads=heads, head_dim=head_dim)
+        self.dropout = dropout
 
-    def forward(self, x: Tensor) -> Tensor:  # ... k m
-        query, key, value = self.split(x)
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
         drop = self.dropout if self.training else 0.0
-        return self.merge(F.scaled_dot_product_attention(query, key, value, dropout_p=drop))
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=drop)
 
     def scored(self, x: Tensor, earlier: Tensor | None = None) -> tuple[Tensor, Tensor]:  # ... k m, ... H k k
         """Residual attention: an earlier layer's scores are added before the softmax, and the sum is handed on.
@@ -44,16 +68,29 @@ class SelfAttention(nn.Module):
         scores = query @ key.mT * query.shape[-1] ** -0.5  # ... H k k
         if earlier is not None:
             scores = scores + earlier
-        return self.merge(F.dropout(scores.softmax(-1), self.dropout, self.training) @ value), scores
+        mixed = F.dropout(scores.softmax(-1), self.dropout, self.training) @ value
+        return self.output(merge_heads(mixed)), scores
 
-    def split(self, x: Tensor) -> list[Tensor]:  # ... k m
-        """Queries, keys and values by heads: three of `... H k d`."""
-        layers = (self.query, self.key, self.value)
-        return [layer(x).unflatten(-1, (self.heads, -1)).transpose(-2, -3) for layer in layers]
 
-    def merge(self, mixed: Tensor) -> Tensor:  # ... H k d
-        """The heads side by side, through the output layer."""
-        return self.output(mixed.transpose(-2, -3).flatten(-2))  # ... k m
+def head_width(model_dim: int, heads: int) -> int:
+    """d = m / H."""
+    if model_dim % heads:
+        raise ConfigError(f"model_dim must be a multiple of heads, found {model_dim} and {heads}")
+    return model_dim // heads
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:  # ... k m
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)  # ... H k d
+
+
+def merge_heads(x: Tensor) -> Tensor:  # ... H k d
+    return x.transpose(-2, -3).flatten(-2)  # ... k m
+
+
+def check_form(form: str) -> None:
+    """`experiment` is a mixer as the paper's comparison computed it, `paper` as its own authors describe it."""
+    if form not in ("experiment", "paper"):
+        raise ConfigError(f"form must be 'experiment' or 'paper', found {form!r}")
 
 
 # Builds what mixes tokens, `... k m -> ... k m`, from their number and width: `mixer(k, m, dropout=p)`.

@@ -6,42 +6,16 @@ Each has its own maps for queries, keys, values and the output, and takes `... k
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.attention import SelfAttention, TokenMixer
+from olinear.zoo.attention import Form, HeadMixer, SelfAttention, TokenMixer, check_form
 from olinear.zoo.mamba import Mamba
 from olinear.zoo.reformer import LSHAttention
-
-Form = Literal["experiment", "paper"]
-
-
-class HeadMixer(nn.Module):
-    """Maps around H heads of width d = m / H; a subclass says how the tokens of a head meet: `... k m -> ... k m`.
-
-    HeadMixer(x) = W_o [Mix(W_q x, W_k x, W_v x)]_heads
-    """
-
-    def __init__(self, model_dim: int, *, heads: int = 8):
-        super().__init__()
-        if model_dim % heads:
-            raise ConfigError(f"model_dim must be a multiple of heads, found {model_dim} and {heads}")
-        self.heads = heads
-        self.query, self.key, self.value, self.output = (nn.Linear(model_dim, model_dim) for _ in range(4))
-
-    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
-        raise NotImplementedError
-
-    def forward(self, x: Tensor) -> Tensor:  # ... k m
-        query, key, value = (self.split(layer(x)) for layer in (self.query, self.key, self.value))  # ... H k d
-        return self.output(self.mix(query, key, value).transpose(-2, -3).flatten(-2))  # ... k m
-
-    def split(self, x: Tensor) -> Tensor:  # ... k m
-        return x.unflatten(-1, (self.heads, -1)).transpose(-2, -3)  # ... H k d
 
 
 class FlowAttention(HeadMixer):
@@ -60,7 +34,7 @@ class FlowAttention(HeadMixer):
 
     def __init__(self, model_dim: int, *, heads: int = 8, form: Form = "experiment", eps: float = 1e-6):
         super().__init__(model_dim, heads=heads)
-        _check_form(form)
+        check_form(form)
         self.form, self.eps = form, eps
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
@@ -108,7 +82,7 @@ class FocusedAttention(HeadMixer):
         eps: float = 1e-6,
     ):
         super().__init__(model_dim, heads=heads)
-        _check_form(form)
+        check_form(form)
         self.power, self.form, self.eps = power, form, eps
         if form == "paper":
             if tokens is None:
@@ -165,11 +139,6 @@ class EnhancedAttention(HeadMixer):
             return (F.scaled_dot_product_attention(query, key, value) + added @ value) / total
         scores = query @ key.mT / query.shape[-1] ** 0.5  # ... H k k
         return F.dropout((scores.softmax(-1) + added) / total, self.dropout) @ value
-
-
-def _check_form(form: str) -> None:
-    if form not in ("experiment", "paper"):
-        raise ConfigError(f"form must be 'experiment' or 'paper', found {form!r}")
 
 
 def _attention(tokens: int, model_dim: int, *, dropout: float = 0.0, **options: Any) -> nn.Module:

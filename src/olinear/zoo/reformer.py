@@ -1,13 +1,13 @@
 """Reformer: attention within buckets of a locality-sensitive hash."""
 
 import math
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError, DataError
+from olinear.errors import DataError
+from olinear.zoo.attention import Form, check_form, head_width, merge_heads, split_heads
 
 # A token's logit for itself: it attends to itself only where there is nobody else. Fits half precision.
 ITSELF = -5e4
@@ -48,14 +48,12 @@ class LSHAttention(nn.Module):
         heads: int = 8,
         bucket: int = 4,
         rounds: int = 4,
-        form: Literal["experiment", "paper"] = "experiment",
+        form: Form = "experiment",
         redraw: bool = False,
     ):
         super().__init__()
-        if model_dim % heads:
-            raise ConfigError(f"model_dim must be a multiple of heads, found {model_dim} and {heads}")
-        if form not in ("experiment", "paper"):
-            raise ConfigError(f"form must be 'experiment' or 'paper', found {form!r}")
+        width = head_width(model_dim, heads)
+        check_form(form)
         self.tokens, self.heads, self.bucket, self.redraw = tokens, heads, bucket, redraw
         self.strict = form == "paper"
         self.filling = -tokens % (2 * bucket)
@@ -65,19 +63,17 @@ class LSHAttention(nn.Module):
         self.inner = nn.Identity() if self.strict else nn.Linear(model_dim, model_dim)
         self.output = nn.Linear(model_dim, model_dim)
         half = (tokens + self.filling) // bucket // 2
-        self.register_buffer("rotation", torch.randn(rounds, model_dim // heads, half))
+        self.register_buffer("rotation", torch.randn(rounds, width, half))
 
     def forward(self, x: Tensor) -> Tensor:  # ... k m
         if x.shape[-2] != self.tokens:
             raise DataError(f"input must have {self.tokens} tokens, found {x.shape[-2]}")
         x = F.pad(self.query(x), (0, 0, 0, self.filling))  # ... l m
-        shared, value = (
-            layer(x).unflatten(-1, (self.heads, -1)).transpose(-2, -3) for layer in (self.shared, self.value)
-        )  # ... H l d
+        shared, value = (split_heads(layer(x), self.heads) for layer in (self.shared, self.value))  # ... H l d
         rotation = torch.randn_like(self.rotation) if self.training or self.redraw else self.rotation
         kept = self.tokens if self.strict else None
         mixed = lsh_attention(shared, value, rotation, self.bucket, kept)[..., : self.tokens, :]  # ... H k d
-        return self.output(self.inner(mixed.transpose(-2, -3).flatten(-2)))  # ... k m
+        return self.output(self.inner(merge_heads(mixed)))  # ... k m
 
 
 def lsh_attention(shared: Tensor, value: Tensor, rotation: Tensor, bucket: int, kept: int | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """All forecasters by name."""
 
+from collections.abc import Iterable
 from inspect import signature
 from typing import Any
 
@@ -18,8 +19,9 @@ from olinear.zoo.patchtst import PatchTST
 from olinear.zoo.ridge import Ridge
 from olinear.zoo.rlinear import RLinear
 
+MAIN = "OLinear"  # what the others are compared with
 MODELS: dict[str, type[nn.Module]] = {
-    "OLinear": OLinear,
+    MAIN: OLinear,
     "DLinear": DLinear,
     "RLinear": RLinear,
     "iTransformer": ITransformer,
@@ -47,13 +49,18 @@ def default_options(name: str) -> dict[str, Any]:
     return {argument.name: argument.default for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
 
 
-def build_model(name: str, train: ArrayLike, lookback: int, horizon: int, **options: Any) -> nn.Module:
-    """A model for training rows `[rows, series]`; one that learns from them before training has a `for_data`."""
-    name = find_model(name)
+def check_options(name: str, options: Iterable[str]) -> None:
+    """Refuse an option that the model does not take."""
     known = default_options(name)
     for option in options:
         if option not in known:
-            raise ConfigError(f"{name} has no option {option!r}: it takes {', '.join(known) or 'none'}")
+            raise ConfigError(f"{find_model(name)} has no option {option!r}: it takes {', '.join(known) or 'none'}")
+
+
+def build_model(name: str, train: ArrayLike, lookback: int, horizon: int, **options: Any) -> nn.Module:
+    """A model for training rows `[rows, series]`; one that learns from them before training has a `for_data`."""
+    name = find_model(name)
+    check_options(name, options)
     model: Any = MODELS[name]
     if hasattr(model, "for_data"):
         return model.for_data(train, lookback, horizon, **options)
