@@ -14,7 +14,7 @@ from bench_parts import POWER, walk, write_data
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.bench import jobs, running
+from olinear.bench import jobs, preparing, running
 from olinear.bench.jobs import Job
 from olinear.bench.running import run_job
 from olinear.bench.tasks import TaskKey, find_task, tasks
@@ -101,11 +101,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         asked.test = windows
         return Scores(0.1, 0.2, 0.3, 0.4, 0.5, len(windows))
 
-    replacements = {"OrthoTrans": Transform, "OLinear": make, "train": train, "evaluate": evaluate}
-    replacements["require"] = lambda dataset, folder: Path(dataset.name)
-    replacements["load_values"] = lambda dataset, path: raw(dataset)
-    replacements["commit"] = lambda: "abc"
-    for name, value in replacements.items():
+    data = {"require": lambda dataset, folder: Path(dataset.name), "load_values": lambda dataset, path: raw(dataset)}
+    for name, value in (data | {"OrthoTrans": Transform, "OLinear": make}).items():
+        monkeypatch.setattr(preparing, name, value)
+    for name, value in {"train": train, "evaluate": evaluate, "commit": lambda: "abc"}.items():
         monkeypatch.setattr(running, name, value)
     return asked
 
@@ -317,7 +316,7 @@ def test_a_real_job(small, tmp_path):
     folder = write_data(tmp_path / "data")
     models = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "OLinear", lambda *sizes, **rest: models.append(OLinear(*sizes, **rest)) or models[-1])
+        patch.setattr(preparing, "OLinear", lambda *sizes, **rest: models.append(OLinear(*sizes, **rest)) or models[-1])
         row, _ = run_job(POWER, folder, tmp_path / "run")
         assert (tmp_path / "run").exists()
         again, _ = run_job(POWER, folder, tmp_path / "other")

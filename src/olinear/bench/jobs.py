@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from olinear.bench.models import find_setting
+from olinear.bench.studies import Study, find_variant
 from olinear.bench.tasks import CORRELATION, Task, TaskKey, find_task
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
 from olinear.nn.bases import BASES
-from olinear.zoo import MAIN
+from olinear.zoo import MAIN, check_options
 
 SEARCH = "lookback-search"
 LOOKBACKS = (96, 192, 336, 512, 720)
@@ -46,18 +47,24 @@ class Recipe:
     train_on: str  # dataset
     basis_from: str  # dataset
     basis: str = "pearson"
+    output_basis: str | None = None  # Q_o's, if it is another
     basis_share: float = 1.0  # of the training rows, the newest
     train_share: float = 1.0
     train_end: End = "first"
     correlation: bool = False  # OLinear-C: NormLin's matrix is the softmax of the series' correlation
+    matrix: Mapping[str, str] = field(default_factory=dict)  # NormLin's transform and norm
+    parts: Mapping[str, Any] = field(default_factory=dict)  # OLinear's mixer and layers
     rank: int | None = None
     model: str = MAIN
     options: Mapping[str, Any] = field(default_factory=dict)  # of a model other than OLinear
+    orthotrans: bool = False  # around a model other than OLinear
     loss: str = "weighted_l1"
 
 
 def recipe(job: Job) -> Recipe:
     """The recipe of a job: its task's settings, changed by its variant `name` or `name=value`."""
+    if "/" in job.variant:
+        return _of_study(job)
     name, _, value = spell(job.variant).partition("=")
     searches = name == SEARCH
     key = job.key._replace(lookback=96) if searches else job.key
@@ -73,18 +80,45 @@ def recipe(job: Job) -> Recipe:
     return plan if job.model == MAIN else _of_model(plan, job.model, value if name == "setting" else "main")
 
 
+def _of_study(job: Job) -> Recipe:
+    """A method of a study: the task's settings with other parts."""
+    variant, method = find_variant(job.variant)
+    task = find_task(job.key, CORRELATION if method.correlation else MAIN)
+    plan = Recipe(task, job.key.dataset, job.key.dataset)
+    own = method.orthotrans or method.options
+    if bool(own) == (job.model == MAIN):
+        raise ConfigError(f"{job.model} has no variant {variant!r}")
+    if job.model != MAIN:
+        plan = _of_model(plan, job.model, "main")
+        check_options(job.model, method.options)
+        return replace(plan, options={**plan.options, **method.options}, orthotrans=method.orthotrans)
+    return replace(
+        plan,
+        basis=method.basis or plan.basis,
+        output_basis=method.output_basis,
+        correlation=method.correlation,
+        matrix=method.matrix,
+        parts=method.parts,
+    )
+
+
 def _of_model(plan: Recipe, model: str, name: str) -> Recipe:
     """The same data for another forecaster, trained as its own paper says."""
-    setting = find_setting(model, name)
+    setting = find_setting(model, name, plan.train_on)
     task = replace(plan.task, **setting.training)
     return replace(plan, task=task, model=model, options=setting.options, loss=setting.loss)
 
 
 def spell(variant: str) -> str:
-    """A variant as results name it: `zero-shot=etth1` is `zero-shot=ETTh1`, `q-ratio=.20` is `q-ratio=0.2`."""
+    """A variant as results name it: `zero-shot=etth1` is `zero-shot=ETTh1`, `q-ratio=.20` is `q-ratio=0.2`,
+    `bases/fourier` is `bases/Fourier`."""
+    if "/" in variant:
+        return find_variant(variant)[0]
     name, _, value = variant.partition("=")
     if name not in VARIANTS:
-        raise ConfigError(f"no variant is called {name!r}: there are {', '.join(VARIANTS)}")
+        raise ConfigError(
+            f"no variant is called {name!r}: there are {', '.join(VARIANTS)}, and STUDY/METHOD (`olinear bench study`)"
+        )
     if name not in VALUES:
         if value:
             raise ConfigError(f"the variant {name} takes no value, found {variant!r}")
@@ -205,3 +239,10 @@ def expand(keys: list[TaskKey], variant: str, seeds: int, model: str = MAIN) -> 
     if variant == SEARCH:
         keys = [key._replace(lookback=lookback) for key in keys if key.lookback == 96 for lookback in LOOKBACKS]
     return [Job(key, model, variant, FIRST_SEED + index) for key in keys for index in range(seeds)]
+
+
+def study_jobs(study: Study, seeds: int) -> list[Job]:
+    """The jobs of a study: each of its methods, for each of its models, on each of its tasks."""
+    keys = [key for place in study.on for key in place.tasks]
+    variants = [study.variant(method) for method in study.methods]
+    return [job for model in study.models for variant in variants for job in expand(keys, variant, seeds, model)]

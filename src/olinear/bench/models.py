@@ -29,9 +29,11 @@ def settings() -> dict[str, dict[str, Setting]]:
     return {model: {name: Setting(**setting) for name, setting in by_name.items()} for model, by_name in found.items()}
 
 
-def find_setting(model: str, name: str = "main") -> Setting:
-    """A setting of a model by its name."""
+def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
+    """A setting of a model by its name; the main one may be another on a dataset of that name."""
     known = settings().get(find_model(model), {})
+    if name == "main" and dataset in known:
+        return known[dataset]
     if name not in known:
         raise ConfigError(f"{model} has no setting {name!r}: it has {', '.join(known)}")
     return known[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from olinear.bench.jobs import Job
-from olinear.bench.tasks import TaskKey, tasks
+from olinear.bench.tasks import TaskKey, own_tasks, tasks
 from olinear.datasets import find_dataset
 from olinear.errors import DataError
 
@@ -116,7 +116,7 @@ def runs_folder(folder: Path) -> Path:
 
 
 def _order(row: Row) -> tuple[object, ...]:
-    datasets = {key.dataset: None for key in tasks()}
+    datasets = {key.dataset: None for key in (*tasks(), *own_tasks())}
     return (row.variant != "main", row.variant, list(datasets).index(row.dataset), row.lookback, row.horizon, row.seed)
 
 

@@ -3,52 +3,23 @@
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from olinear import __version__, zoo
-from olinear.bench.jobs import Job, Recipe, recipe
+from olinear import __version__
+from olinear.bench.jobs import FIRST_SEED, Job, recipe
+from olinear.bench.preparing import build_model, load_series, training_rows
 from olinear.bench.results import Row
-from olinear.bench.tasks import Task, tasks
-from olinear.datasets import find_dataset, load_values, require
+from olinear.datasets import find_dataset
 from olinear.evaluation import evaluate
-from olinear.frames import StandardScaler
-from olinear.nn import NormLin, OLinear, OrthoTrans
-from olinear.nn.functional import series_correlation
 from olinear.training import TrainingConfig, train
-from olinear.windows import Split, Windows
+from olinear.windows import Windows
 from olinear.zoo import MAIN
-
-Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Series:
-    """A dataset ready for a task: raw values, the same standardised by its training rows, and its split."""
-
-    raw: Values
-    scaled: NDArray[np.float32]
-    split: Split
-
-    def windows(self, span: range, lookback: int, horizon: int) -> Windows:
-        return Windows(self.scaled, lookback, horizon, self.split.starts(span, lookback, horizon))
-
-
-def load_series(name: str, task: Task, folder: Path | None) -> Series:
-    """A dataset split as its own task of this lookback and horizon is, and standardised by its training rows."""
-    dataset = find_dataset(name)
-    raw = load_values(dataset, require(dataset, folder))
-    own = tasks().get(task.key._replace(dataset=dataset.name))
-    split = dataset.split_rows(len(raw), own.split if own else None)
-    return Series(raw, StandardScaler.fit(raw[: len(split.train)]).transform(raw), split)
 
 
 def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[str, Any] | None]:
@@ -57,7 +28,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
     task, (_, lookback, horizon) = plan.task, job.key
     source = load_series(plan.train_on, task, folder)
     target = source if job.key.dataset == plan.train_on else load_series(job.key.dataset, task, folder)
-    rows = _training_rows(plan, len(source.split.train))
+    rows = training_rows(plan, len(source.split.train))
     torch.manual_seed(job.seed)
     model: Any = build_model(plan, source, rows, folder)
     config = TrainingConfig(
@@ -103,7 +74,8 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
 def _is_drawn(job: Job) -> bool:
     """One horizon of each dataset and lookback is drawn in the report."""
     horizons = find_dataset(job.key.dataset).horizons.get(job.key.lookback, ())
-    return job.model == MAIN and job.variant == "main" and job.seed == 2023 and job.key.horizon == horizons[0]
+    chosen = job.model == MAIN and job.variant == "main" and job.seed == FIRST_SEED
+    return chosen and find_dataset(job.key.dataset).paper and job.key.horizon == horizons[0]
 
 
 def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
@@ -122,44 +94,6 @@ def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
         for start, *parts in lines
     ]
     return {**job.key._asdict(), "variant": job.variant, "seed": job.seed, "windows": windows}
-
-
-def build_model(plan: Recipe, source: Series, rows: range, folder: Path | None) -> nn.Module:
-    """The model of a recipe, its bases from training rows alone."""
-    task = plan.task
-    if plan.model != MAIN:
-        known_rows = source.scaled[rows.start : rows.stop]
-        return zoo.build_model(plan.model, known_rows, task.key.lookback, task.key.horizon, **plan.options)
-    values = source.raw if plan.basis == "published" else source.scaled
-    known: NDArray[np.generic] = values[rows.start : rows.stop]
-    if plan.basis_from != plan.train_on:
-        other = load_series(plan.basis_from, task, folder)
-        known = other.scaled[: len(other.split.train)]
-    known = known[-max(int(plan.basis_share * len(known)), 1) :]
-    mixer: str | Callable[..., NormLin] = "normlin"
-    if plan.correlation:
-        correlation = series_correlation(source.scaled[rows.start : rows.stop])
-        mixer = partial(NormLin, fixed=correlation, transform="softmax")
-    return OLinear(
-        source.scaled.shape[1],
-        task.key.lookback,
-        task.key.horizon,
-        input_transform=OrthoTrans.fit(known, task.key.lookback, plan.basis),
-        output_transform=OrthoTrans.fit(known, task.key.horizon, plan.basis),
-        model_dim=task.model_dim,
-        ff_dim=task.ff_dim,
-        embed_dim=task.embed_dim,
-        blocks=task.blocks,
-        dropout=task.dropout,
-        mixer=mixer,
-        rank=plan.rank,
-    )
-
-
-def _training_rows(plan: Recipe, count: int) -> range:
-    """All training rows, or the first or last share of them."""
-    kept = int(plan.train_share * count)
-    return range(kept) if plan.train_end == "first" else range(count - kept, count)
 
 
 def peak_memory() -> float | None:

@@ -50,12 +50,18 @@ class Task:
 @cache
 def tasks(variant: str = MAIN) -> dict[TaskKey, Task]:
     """The 140 tasks of OLinear, or the 124 of OLinear-C, in the order of the file."""
-    return {task.key: task for task in map(_task, _rows("tasks.csv", variant=variant))}
+    return {task.key: task for task in map(_task, data_rows("tasks.csv", variant=variant))}
+
+
+@cache
+def own_tasks() -> dict[TaskKey, Task]:
+    """Tasks of our own, which studies use and to which nothing published compares."""
+    return {task.key: task for task in map(_task, data_rows("own_tasks.csv"))}
 
 
 def find_task(key: TaskKey, variant: str = MAIN) -> Task:
     """A task by its key; OLinear-C's where that has settings of its own."""
-    task = tasks(variant).get(key) or tasks().get(key)
+    task = tasks(variant).get(key) or tasks().get(key) or own_tasks().get(key)
     if task is None:
         raise ConfigError(f"{key} is not one of the paper's tasks: `olinear bench run --dry-run` lists them")
     return task
@@ -65,7 +71,7 @@ def find_task(key: TaskKey, variant: str = MAIN) -> Task:
 def published() -> dict[TaskKey, dict[str, dict[str, float]]]:
     """The published results: task -> model -> {"mse": …, "mae": …}; a cell the paper leaves out is absent."""
     results = {}
-    for row in _rows("published.csv"):
+    for row in data_rows("published.csv"):
         models: dict[str, dict[str, float]] = {}
         for column, value in row.items():
             model, _, metric = column.rpartition(" ")
@@ -95,7 +101,8 @@ def _key(row: dict[str, str]) -> TaskKey:
     return TaskKey(row["dataset"], int(row["lookback"]), int(row["horizon"]))
 
 
-def _rows(name: str, **wanted: str) -> list[dict[str, str]]:
+def data_rows(name: str, **wanted: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of this package whose columns have the wanted values."""
     text = (files("olinear.bench") / "data" / name).read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from olinear.cli.bench_reading import report, table
-from olinear.cli.common import check_data_folder, say
+from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
+from olinear.cli.bench_study import study
 from olinear.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,15 +32,15 @@ def run(
         list[str] | None,
         typer.Option(
             help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
-            "swapped-q=Power, embed=8, basis=published, rank=16; may be repeated."
+            "swapped-q=Power, embed=8, basis=published, rank=16, or STUDY/METHOD; may be repeated."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from 2023 on.")] = 1,
-    jobs: Annotated[int, typer.Option(min=1, help="Short tasks at a time, one thread each.")] = 2,
-    hours: Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so long.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its estimate.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder of the datasets; else OLINEAR_DATA.")] = None,
-    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    seeds: Seeds = 1,
+    jobs: Jobs = 2,
+    hours: Hours = None,
+    dry_run: DryRun = False,
+    data: Data = None,
+    results: Results = Path("results"),
 ) -> None:
     """Train and score tasks, one row of results each.
 
@@ -48,30 +49,8 @@ def run(
 
     Example: olinear bench run --suite short --dataset ILI --seeds 3
     """
-    from olinear.bench import Pool, make_plan, matrix_speed
-    from olinear.bench.results import finished
-    from olinear.cli.bench_progress import BenchProgress, print_plan
-
-    check_data_folder(data)
-    if results.exists() and not results.is_dir():
-        raise ConfigError(f"--results must be a folder, found the file {results}")
     wanted = _choose_jobs(suite, dataset, horizon, model or ["OLinear"], variant or ["main"], seeds)
-    plan = make_plan(wanted, finished(results), data, matrix_speed())
-    print_plan(plan, jobs, brief=not dry_run)
-    if dry_run or not plan.jobs:
-        return
-    results.mkdir(parents=True, exist_ok=True)
-    with BenchProgress(plan, jobs) as shown:
-        try:
-            state = Pool(results, data, jobs=jobs, hours=hours, show=shown.show).run(plan)
-        except KeyboardInterrupt:
-            say("stopped; start it again to go on")
-            raise typer.Exit(130) from None
-    left = len(plan.jobs) - state.done - state.failed - state.elsewhere
-    elsewhere = f"{state.elsewhere} by others, " if state.elsewhere else ""
-    again = "; start it again to go on" if left else ""
-    say(f"{state.done} done, {elsewhere}{state.failed} failed, {left} left{again}")
-    if state.failed:
+    if not run_jobs(wanted, results, data, jobs=jobs, hours=hours, dry_run=dry_run):
         raise typer.Exit(1)
 
 
@@ -106,5 +85,6 @@ def _choose_jobs(
     return list(dict.fromkeys(jobs))
 
 
+bench.command()(study)
 bench.command()(table)
 bench.command()(report)

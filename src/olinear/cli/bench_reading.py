@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from olinear.cli.bench_running import Data, Results
 from olinear.cli.common import say
 from olinear.errors import ConfigError, DataError
 
@@ -14,24 +15,23 @@ if TYPE_CHECKING:
     from olinear.bench.summary import Missing, Selection
     from olinear.bench.table import ResultTable
 
-Results = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the results.")]
-Data = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of the datasets; else OLINEAR_DATA.")]
 Model = Annotated[str, typer.Option(help="Whose rows.")]
 Variant = Annotated[str, typer.Option(help="Which variant's rows; the tasks stay the paper's.")]
 Suite = Annotated[Literal["all", "long", "short"], typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")]
-Format = Literal["terminal", "markdown", "csv", "latex"]
+Format = Annotated[Literal["terminal", "markdown", "csv", "latex"], typer.Option(help="How it is written.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")]
 NARROWEST = 80  # characters; a narrower terminal breaks lines itself
 
 
 def table(
     results: Results = Path("results"),
     data: Data = None,
-    format: Annotated[Format, typer.Option(help="How it is written.")] = "terminal",
+    format: Format = "terminal",
     by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
     variant: Variant = "main",
     model: Model = "OLinear",
     suite: Suite = "all",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")] = None,
+    out: Out = None,
 ) -> None:
     """Print our scores, their spread over seeds, the published OLinear, the ratio, and the best published baseline.
 
@@ -41,26 +41,18 @@ def table(
     Example: olinear bench table --by dataset --format markdown
     """
     from olinear.bench.summary import Selection, average_datasets, find_missing, score_tasks, summarise
-    from olinear.bench.table import FORMATS, dataset_table, summary_lines, task_table, write_text
+    from olinear.bench.table import dataset_table, summary_lines, task_table
 
-    if out is not None and out.suffix == ".csv" and out.resolve().parent == results.resolve():
-        raise ConfigError(f"{out} would be taken for a file of results: write it to another folder")
+    check_out(out, results)
     selection = Selection(model, variant, suite)
     rows = _read(results, selection)
     scores = score_tasks(rows, selection)
     lines = summary_lines(summarise(scores, selection))
-    shown = dataset_table(average_datasets(scores, selection)) if by == "dataset" else task_table(scores, selection)
-    if out is not None:
-        write_text(FORMATS[format](shown, lines), out)
-        say(f"{len(shown.cells)} rows written to {out}")
-    elif format == "terminal":
-        by_metric = [shown] if by == "dataset" else [task_table(scores, selection, [name]) for name in ("MSE", "MAE")]
-        _print(shown, by_metric, lines)
+    if by == "dataset":
+        deliver(dataset_table(average_datasets(scores, selection)), lines, format, out)
     else:
-        typer.echo(FORMATS[format](shown, lines), nl=False)
-    if format == "csv":
-        for line in lines:
-            say(line)
+        by_metric = [task_table(scores, selection, [name]) for name in ("MSE", "MAE")]
+        deliver(task_table(scores, selection), lines, format, out, by_metric)
     _say_missing(find_missing(rows, selection, data))
 
 
@@ -99,6 +91,30 @@ def _read(folder: Path, selection: "Selection") -> "list[Row]":
             f"`olinear bench run --variant {selection.variant}`"
         )
     return rows
+
+
+def check_out(out: Path | None, results: Path) -> None:
+    """Refuse a file that would be read as results."""
+    if out is not None and out.suffix == ".csv" and out.resolve().parent == results.resolve():
+        raise ConfigError(f"{out} would be taken for a file of results: write it to another folder")
+
+
+def deliver(
+    table: "ResultTable", lines: list[str], format: Format, out: Path | None, parts: "Sequence[ResultTable]" = ()
+) -> None:
+    """A table and the lines beneath it, to a file or printed; in `parts` if the terminal is too narrow."""
+    from olinear.bench.table import FORMATS, write_text
+
+    if out is not None:
+        write_text(FORMATS[format](table, lines), out)
+        say(f"{len(table.cells)} rows written to {out}")
+    elif format == "terminal":
+        _print(table, parts or [table], lines)
+    else:
+        typer.echo(FORMATS[format](table, lines), nl=False)
+    if format == "csv":  # which has no place for them
+        for line in lines:
+            say(line)
 
 
 def _print(whole: "ResultTable", parts: "Sequence[ResultTable]", lines: list[str]) -> None:

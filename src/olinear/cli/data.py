@@ -72,7 +72,7 @@ def check_datasets(
         wanted = {name: path for name, path in here.items() if path is not None}
         if len(wanted) < len(here):
             say(f"note: {len(here) - len(wanted)} of {len(here)} are missing: see olinear data list")
-    checks = [check(catalogue()[name], path) for name, path in wanted.items()]
+    checks = [check(find_dataset(name), path) for name, path in wanted.items()]
     if as_json:
         print_json([_finding(result) for result in checks])
     elif checks:

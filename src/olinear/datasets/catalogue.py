@@ -23,6 +23,7 @@ class Dataset(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
+    paper: bool = True
     files: Annotated[tuple[str, ...], Field(min_length=1)]
     rows: int
     series: int
@@ -68,9 +69,14 @@ def _shares(ratio: str) -> tuple[float, float]:
     return int(parts[0]) / 10, int(parts[2]) / 10
 
 
-@cache
 def catalogue() -> dict[str, Dataset]:
-    """All datasets by name."""
+    """The paper's datasets by name."""
+    return {name: dataset for name, dataset in all_datasets().items() if dataset.paper}
+
+
+@cache
+def all_datasets() -> dict[str, Dataset]:
+    """Those, and the others that studies use."""
     text = (files("olinear.datasets") / "catalogue.toml").read_text("utf-8")
     found = [Dataset(**entry) for entry in tomllib.loads(text)["dataset"]]
     return {dataset.name: dataset for dataset in found}
@@ -78,7 +84,7 @@ def catalogue() -> dict[str, Dataset]:
 
 def find_dataset(name: str) -> Dataset:
     """A dataset by its name, however it is capitalised."""
-    for dataset in catalogue().values():
+    for dataset in all_datasets().values():
         if dataset.name.casefold() == name.casefold():
             return dataset
     raise ConfigError(f"no dataset is called {name!r}: there are {', '.join(catalogue())}")

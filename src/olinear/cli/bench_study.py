@@ -1,0 +1,76 @@
+"""`olinear bench study`: the paper's ablations and plug-in experiments by name."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from olinear.cli.bench_reading import Format, Out, check_out, deliver
+from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
+from olinear.cli.common import print_wide, say
+from olinear.errors import ConfigError
+
+if TYPE_CHECKING:
+    from olinear.bench.studies import Study
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which; without, all are listed.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this of its datasets; may be repeated.")] = None,
+    seeds: Seeds = 1,
+    jobs: Jobs = 2,
+    hours: Hours = None,
+    dry_run: DryRun = False,
+    table_only: Annotated[bool, typer.Option("--table", help="Train nothing, print what there is.")] = False,
+    format: Format = "terminal",
+    out: Out = None,
+    data: Data = None,
+    results: Results = Path("results"),
+) -> None:
+    """Compare methods as the paper's ablations do: train what has no result yet, then print ours beside the paper's.
+
+    Beneath the table stands where the order of methods agrees with the paper's; a difference within seed spread is a
+    tie. A method is the variant STUDY/METHOD: `olinear bench run --variant mixers/Mamba --dataset ETTh1` runs one on
+    any task.
+
+    Example: olinear bench study bases --dataset ILI --seeds 3
+    """
+    from olinear.bench.comparison import compare, order_lines, study_table
+    from olinear.bench.jobs import study_jobs
+    from olinear.bench.results import read_results
+    from olinear.bench.studies import find_study, studies
+
+    if name is None:
+        print_wide(("study", "methods", "about"), [_line(each) for each in studies().values()])
+        return
+    check_out(out, results)
+    chosen = _only(find_study(name), dataset)
+    well = table_only or run_jobs(study_jobs(chosen, seeds), results, data, jobs=jobs, hours=hours, dry_run=dry_run)
+    if dry_run:
+        return
+    comparisons = [each for each in compare(chosen, read_results(results)) if each.horizons]
+    if comparisons:
+        deliver(study_table(comparisons), order_lines(comparisons), format, out)
+    else:
+        say(f"no results of {chosen.name} are in {results}")
+    if not well:
+        raise typer.Exit(1)
+
+
+def _line(study: "Study") -> tuple[str, str, str]:
+    on = ", ".join(f"{place.dataset} {place.lookback}" for place in study.on)
+    return study.name, str(len(study.methods)), f"{study.about}; on {on}"
+
+
+def _only(study: "Study", names: list[str] | None) -> "Study":
+    """The study on some of its datasets."""
+    from olinear.datasets import find_dataset
+
+    if not names:
+        return study
+    wanted = {find_dataset(name).name for name in names}
+    on = tuple(place for place in study.on if place.dataset in wanted)
+    if len({place.dataset for place in on}) < len(wanted):
+        there = ", ".join(place.dataset for place in study.on)
+        raise ConfigError(f"the study {study.name} is on {there}: for another, `olinear bench run --variant`")
+    return study.model_copy(update={"on": on})

@@ -1,0 +1,117 @@
+"""Ours beside the paper's, over the same horizons; methods are ordered pair by pair, with ties by seed spread."""
+
+import math
+from statistics import stdev
+
+import pytest
+from bench_parts import result
+
+from olinear.bench.comparison import compare, order_lines, study_table
+from olinear.bench.jobs import Job
+from olinear.bench.results import Row, failed
+from olinear.bench.studies import Place, find_study
+from olinear.bench.tasks import TaskKey
+
+STUDY = find_study("pre-post").model_copy(update={"on": (Place(dataset="ILI", lookback=36),)})
+# As the paper prints them, over 24, 36, 48 and 60: both 1.764, pre 1.793, post 1.853, neither 1.990 (means of these).
+HORIZONS = (24, 36, 48, 60)
+
+
+def rows(
+    variant: str, mse: float, seeds: int = 1, horizons: tuple[int, ...] = HORIZONS, step: float = 0.01
+) -> list[Row]:
+    """One row a horizon and seed; a later seed is worse by `step`."""
+    return [
+        result(Job(TaskKey("ILI", 36, horizon), variant=variant, seed=2023 + seed), mse + step * seed)
+        for horizon in horizons
+        for seed in range(seeds)
+    ]
+
+
+def all_methods(both=1.7, pre=1.8, post=1.9, neither=2.0, seeds=1, step=0.01) -> list[Row]:
+    given = {"main": both, "pre-post/pre": pre, "pre-post/post": post, "pre-post/neither": neither}
+    return [row for variant, mse in given.items() for row in rows(variant, mse, seeds, step=step)]
+
+
+def test_means_over_horizons_and_seeds():
+    (found,) = compare(STUDY, all_methods(seeds=3))
+    both = found.scores[0]
+    assert (both.method, both.seeds) == ("both", 3)
+    assert both.mse == pytest.approx(1.71)
+    assert both.spread == pytest.approx(stdev([1.70, 1.71, 1.72]))
+    assert both.paper.mse == pytest.approx((1.737 + 1.714 + 1.821 + 1.785) / 4)
+    assert both.paper.mae == pytest.approx((0.800 + 0.795 + 0.804 + 0.810) / 4)
+
+
+def test_only_horizons_that_all_methods_have_are_compared():
+    """A method that lacks the hardest horizon would seem the best of all."""
+    some = [*rows("main", 1.7), *rows("pre-post/pre", 1.0, horizons=(24, 36))]
+    (found,) = compare(STUDY, some)
+    assert found.horizons == (24, 36)
+    assert found.scores[0].paper.mse == pytest.approx((1.737 + 1.714) / 2)
+    assert [score.mse for score in found.scores[2:]] == [None, None]
+
+
+def test_a_printed_mean_stands_beside_all_horizons_or_none():
+    """The bases' table prints means only: beside two of four horizons they would mislead."""
+    study = find_study("bases").model_copy(update={"on": (Place(dataset="ILI", lookback=12),)})
+
+    def made(horizons: tuple[int, ...]) -> list[Row]:
+        return [result(Job(TaskKey("ILI", 12, horizon)), 1.0) for horizon in horizons]
+
+    assert compare(study, made((3, 6, 9, 12)))[0].scores[0].paper == (1.094, 0.578)
+    assert compare(study, made((3, 6)))[0].scores[0].paper == (None, None)
+
+
+def test_failures_are_not_compared():
+    (found,) = compare(STUDY, [failed(Job(TaskKey("ILI", 36, 24)), "out of memory")])
+    assert found.horizons == ()
+
+
+def test_the_same_order():
+    (line,) = order_lines(compare(STUDY, all_methods(seeds=2)))
+    assert line.startswith("OLinear on ILI 36->24,36,48,60: best is both; in the paper both; of 6 pairs 6 are in the ")
+    assert line.endswith("0 tied, none reversed.")
+
+
+def test_a_reversed_pair_is_named():
+    (line,) = order_lines(compare(STUDY, all_methods(both=1.85, seeds=2)))
+    assert "best is pre; in the paper both" in line
+    assert "1 reversed (pre before both)" in line
+
+
+def test_a_difference_within_seed_spread_is_a_tie():
+    """Three seeds 0.05 apart have a spread of 0.05, a difference of two such means one of 0.07."""
+    close = all_methods(both=1.86, pre=1.80, seeds=3, step=0.05)
+    (line,) = order_lines(compare(STUDY, close))
+    assert "best is pre (within seed spread: both)" in line
+    assert "none reversed" in line
+    (line,) = order_lines(compare(STUDY, all_methods(both=1.88, pre=1.80, seeds=3, step=0.05)))
+    assert "reversed (pre before both)" in line
+
+
+def test_one_seed_takes_the_spread_of_the_others():
+    mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.79)]
+    (found,) = compare(STUDY, mixed)
+    assert found.typical_spread == pytest.approx(0.05)
+    assert found.tied(*found.scores[:2])
+    (line,) = order_lines(compare(STUDY, all_methods()))
+    assert "one seed each, so that no difference counts as a tie" in line
+
+
+def test_without_a_printed_table_ours_stands_alone():
+    study = find_study("normlin-design").model_copy(update={"on": (Place(dataset="ILI", lookback=36),)})
+    found = compare(study, [*rows("main", 1.7), *rows("normlin-design/ReLU + L1", 1.9)])
+    assert "best is Softplus + L1; the paper prints nothing to compare with" in order_lines(found)[0]
+    cells = study_table(found).cells
+    assert [row[-1] for row in cells] == [None] * 10
+
+
+def test_the_table():
+    table = study_table(compare(STUDY, all_methods(seeds=2)))
+    names = [column.name for column in table.columns]
+    assert names[:4] == ["model", "dataset", "lookback", "method"]
+    assert [row[names.index("place")] for row in table.cells] == [1, 2, 3, 4]
+    assert table.cells[0][names.index("paper place")] == 1
+    assert table.bold == {(0, names.index("MSE"))}
+    assert all(not isinstance(cell, float) or math.isfinite(cell) for row in table.cells for cell in row)

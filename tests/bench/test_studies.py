@@ -1,0 +1,191 @@
+"""A study's methods change what their names say and nothing else; the paper's tables are carried over whole."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from bench_parts import walk
+from pydantic import ValidationError
+
+from olinear.bench.jobs import Job, Recipe, expand, recipe, spell, study_jobs
+from olinear.bench.models import settings
+from olinear.bench.preparing import Series, build_model
+from olinear.bench.studies import Method, find_study, printed, studies
+from olinear.bench.tasks import CORRELATION, TaskKey, find_task, own_tasks, published
+from olinear.datasets import catalogue, find_dataset
+from olinear.errors import ConfigError
+from olinear.nn import NormLin
+from olinear.nn.learners import IntraSeriesLearner
+from olinear.nn.normlin import SeriesLinear
+from olinear.plugins import OrthoForecaster
+from olinear.windows import Split
+from olinear.zoo.attention import SelfAttention
+from olinear.zoo.mamba import Mamba
+
+ILI = TaskKey("ILI", 36, 24)
+PLAIN = Recipe(find_task(ILI), "ILI", "ILI")
+CHANGES = {
+    "bases/Fourier": {"basis": "fourier"},
+    "bases/Wavelet2": {"basis": "dmey"},
+    "csl-isl/w/o + Linear": {"parts": {"mixer": None}},
+    "csl-isl/Linear + w/o": {"parts": {"mixer": "linear", "temporal": None}},
+    "csl-isl/NormLin + NormLin": {"parts": {"temporal": "normlin"}},
+    "mixers/Flowformer": {"parts": {"mixer": "flowformer", "pre_linear": False, "post_linear": False}},
+    "pre-post/pre": {"parts": {"post_linear": False}},
+    "pre-post/neither": {"parts": {"pre_linear": False, "post_linear": False}},
+    "q-matrices/Q_i": {"output_basis": "identity"},
+    "q-matrices/Q_o": {"basis": "identity", "output_basis": "pearson"},
+    "normlin-design/Softmax + L2": {"matrix": {"transform": "softmax", "norm": "l2"}},
+    "corr-transform/ReLU": {
+        "task": find_task(ILI, CORRELATION),
+        "correlation": True,
+        "matrix": {"transform": "relu"},
+    },
+}
+PLUGINS = [("iTransformer", "ortho-plugin/+OrthoTrans"), ("Leddam", "normlin-plugin/+NormLin")]
+
+
+def build(job: Job) -> torch.nn.Module:
+    values = walk(200, find_dataset(job.key.dataset).series)
+    series = Series(values, values.astype(np.float32), Split.by_ratio(200, 0.7, 0.2))
+    return build_model(recipe(job), series, range(140), None)
+
+
+@pytest.mark.parametrize(("variant", "changes"), CHANGES.items(), ids=CHANGES)
+def test_a_method_changes_what_it_names(variant, changes):
+    assert recipe(Job(ILI, variant=variant)) == replace(PLAIN, **changes)
+
+
+@pytest.mark.parametrize("study", studies())
+def test_every_job_has_a_recipe_of_its_own(study):
+    """Two methods with one recipe would be one, trained twice."""
+    jobs = study_jobs(find_study(study), 1)
+    assert len(jobs) == len(set(jobs))
+    recipes = [(job.key, job.model, repr(recipe(job))) for job in jobs]
+    assert len(recipes) == len(set(recipes))
+
+
+@pytest.mark.parametrize("study", studies())
+def test_methods_differ_in_their_models_too(study):
+    """On the first task, each method builds, and no two have the same parts."""
+    found = find_study(study)
+    key = found.on[0].tasks[0]
+    for model in found.models:
+        built = [build(Job(key, model, found.variant(method))) for method in found.methods]
+        told = [f"{module}{_bases(module)}" for module in built]
+        assert len(told) == len(set(told))
+
+
+def _bases(module: torch.nn.Module) -> str:
+    return str([buffer.flatten()[:40].tolist() for name, buffer in module.named_buffers() if "basis" in name])
+
+
+def test_no_variant_is_reached_by_two_names():
+    """A study that trained what another has would make two rows of one thing."""
+    by_recipe: dict[str, set[str]] = {}
+    for study in studies().values():
+        for method in study.methods:
+            variant = study.variant(method)
+            told = str([recipe(Job(ILI, model, variant)) for model in study.models])
+            by_recipe.setdefault(told, set()).add(variant)
+    assert [names for names in by_recipe.values() if len(names) > 1] == []
+
+
+def test_the_parts_are_those_named():
+    model = build(Job(ILI, variant="mixers/Transformer"))
+    assert isinstance(model.blocks[0].csl.mixer, SelfAttention)
+    assert isinstance(model.blocks[0].csl.pre, torch.nn.Identity)
+    assert isinstance(build(Job(ILI, variant="mixers/Mamba")).blocks[0].csl.mixer, Mamba)
+    assert isinstance(build(Job(ILI, variant="csl-isl/Linear + Linear")).blocks[0].csl.mixer, SeriesLinear)
+    without = build(Job(ILI, variant="csl-isl/w/o + Linear")).blocks[0]
+    assert [type(part) for part in without] == [IntraSeriesLearner]
+    mixer = build(Job(ILI, variant="normlin-design/Sigmoid + L2")).blocks[0].csl.mixer
+    assert (type(mixer), mixer.transform, mixer.norm) == (NormLin, "sigmoid", "l2")
+    fixed = build(Job(ILI, variant="corr-transform/Softplus")).blocks[0].csl.mixer
+    assert list(fixed.parameters()) == []
+    assert fixed.transform == "softplus"
+
+
+def test_one_side_in_the_time_domain():
+    eye = partial(torch.eye, dtype=torch.float32)
+    only_in, only_out = (build(Job(ILI, variant=f"q-matrices/{side}")) for side in ("Q_i", "Q_o"))
+    assert torch.equal(only_in.output_transform.basis, eye(24))
+    assert not torch.equal(only_in.input_transform.basis, eye(36))
+    assert torch.equal(only_out.input_transform.basis, eye(36))
+    assert not torch.equal(only_out.output_transform.basis, eye(24))
+
+
+def test_plug_ins_keep_the_hosts_setting():
+    key = TaskKey("ETTh1", 96, 96)
+    for model, variant in PLUGINS:
+        plain, plugged = recipe(Job(key, model)), recipe(Job(key, model, variant))
+        changed = {"orthotrans": True} if "ortho" in variant else {"options": {**plain.options, "mixer": "normlin"}}
+        assert plugged == replace(plain, **changed)
+    assert isinstance(build(Job(key, *PLUGINS[0])), OrthoForecaster)
+    assert any(isinstance(part, NormLin) for part in build(Job(key, *PLUGINS[1])).modules())
+
+
+@pytest.mark.parametrize(
+    ("variant", "model", "reason"),
+    [
+        ("bases/Walsh", "OLinear", "has no method 'Walsh': there are Ours, Published"),
+        ("colours/red", "OLinear", "no study is called 'colours': there are bases, csl-isl"),
+        ("mixers/NormLin", "OLinear", "is main: ask for that"),
+        ("mixers/Mamba", "DLinear", "DLinear has no variant 'mixers/Mamba'"),
+        ("ortho-plugin/+OrthoTrans", "OLinear", "OLinear has no variant"),
+        ("normlin-plugin/+NormLin", "RLinear", "RLinear has no option 'mixer'"),
+    ],
+)
+def test_what_is_refused(variant, model, reason):
+    with pytest.raises(ConfigError, match=reason):
+        recipe(Job(ILI, model, variant))
+
+
+def test_a_variant_has_one_spelling():
+    assert spell("BASES/fourier") == "bases/Fourier"
+    assert expand([ILI], "mixers/e.attn.", 2)[1] == Job(ILI, variant="mixers/E.Attn.", seed=2024)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"basis": "walsh"}, {"mixer": "blender"}, {"is": "main", "norm": "l2"}, {"colour": "red"}, {"temporal": "rnn"}],
+)
+def test_a_damaged_file_is_refused(fields):
+    with pytest.raises(ValidationError):
+        Method(**fields)
+
+
+def test_every_study_is_on_known_tasks():
+    for study in studies().values():
+        for place in study.on:
+            assert set(place.tasks) <= {*published(), *own_tasks()}
+
+
+def test_printed_methods_are_ours():
+    """A name that is spelt otherwise in the two files would leave a method without the paper's number."""
+    for study in studies().values():
+        assert {method for _, _, method in printed(study.name)} <= set(study.methods)
+
+
+def test_the_printed_rows_of_olinear_itself_are_the_published_results():
+    """The studies' tables repeat the main results: carried over into the right cells they agree to the last digit."""
+    wrong = []
+    for study in ("mixers", "pre-post", "q-matrices"):
+        method = next(name for name, change in find_study(study).methods.items() if change.same_as == "main")
+        cells = {key: scores for (_, key, name), scores in printed(study).items() if name == method}
+        assert len(cells) >= 28
+        wrong += [(study, key) for key, scores in cells.items() if scores.mse != published()[key]["OLinear"]["mse"]]
+    assert {(study, key.dataset) for study, key in wrong} == {("pre-post", "Weather")}  # where the paper disagrees
+
+
+def test_our_own_tasks_are_apart_from_the_papers():
+    assert set(own_tasks()).isdisjoint(published())
+    assert {key.dataset for key in own_tasks()}.isdisjoint(catalogue())
+
+
+def test_a_setting_for_a_dataset_is_the_main_one_there():
+    tail = TaskKey("PEMS08_tail", 96, 12)
+    assert recipe(Job(tail, "Leddam")).task.max_epochs == settings()["Leddam"]["PEMS08_tail"].training["max_epochs"]
+    assert recipe(Job(TaskKey("ETTh1", 96, 96), "Leddam")).task.max_epochs == 100

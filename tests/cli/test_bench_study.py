@@ -1,0 +1,70 @@
+"""`olinear bench study`: what it lists, plans, prints and refuses."""
+
+import pytest
+from cli_parts import done, refused
+
+from olinear.bench.jobs import Job, study_jobs
+from olinear.bench.results import Row, add_row
+from olinear.bench.studies import find_study, studies
+from olinear.bench.tasks import TaskKey
+
+
+@pytest.fixture
+def data(tmp_path, bare_machine):
+    """ILI is here: for a plan it is enough that there is a file."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "national_illness.csv").touch()
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two methods on one task."""
+    for variant, mse in (("main", 1.7), ("pre-post/pre", 1.9)):
+        job = Job(TaskKey("ILI", 36, 24), variant=variant)
+        add_row(tmp_path / "results", Row(*job.key, job.model, variant, job.seed, mse, mse / 2, windows=3))
+    return tmp_path / "results"
+
+
+def test_without_a_name_it_lists_all():
+    outcome = done("bench", "study")
+    assert [line.split()[0] for line in outcome.out.splitlines()] == ["study", *studies()]
+
+
+def test_the_plan_leaves_out_what_is_done(data, results):
+    outcome = done("bench", "study", "pre-post", "--dry-run", "--data", data, "--results", results)
+    lines = outcome.out.splitlines()[1:]
+    assert len(lines) == len(study_jobs(find_study("pre-post"), 1)) // 2 - 2  # NASDAQ is not here
+    assert "16 jobs need NASDAQ" in outcome.err
+    assert "2 finished before" in outcome.err
+
+
+def test_the_table_trains_nothing(results):
+    outcome = done("bench", "study", "pre-post", "--table", "--results", results)
+    assert "best is both; in the paper both; of 1 pairs 1 are in the paper's order" in outcome.out
+    assert "jobs to do" not in outcome.err
+
+
+def test_markdown_and_a_file(results, tmp_path):
+    outcome = done("bench", "study", "pre-post", "--table", "--results", results, "--format", "markdown")
+    assert "| OLinear | ILI | 36 | both | 1 | **1.700** |" in outcome.out
+    done("bench", "study", "pre-post", "--table", "--results", results, "--format", "csv", "--out", tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text().startswith("model,dataset,lookback,method,seeds,MSE,")
+
+
+def test_nothing_yet(tmp_path):
+    outcome = done("bench", "study", "mixers", "--table", "--results", tmp_path / "none")
+    assert "no results of mixers are in" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["basis"], "no study is called 'basis': there are bases, csl-isl"),
+        (["mixers", "--dataset", "ETTh1"], "the study mixers is on NASDAQ, ILI, PEMS08_tail: for another"),
+        (["mixers", "--dataset", "ETTh9"], "no dataset is called"),
+        (["mixers", "--data", "nowhere"], "--data must be a folder"),
+    ],
+)
+def test_what_is_refused(arguments, reason, tmp_path):
+    assert reason in refused("bench", "study", *arguments, "--results", tmp_path)
