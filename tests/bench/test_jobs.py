@@ -27,7 +27,6 @@ CHANGES = {
     "q-ratio=1": {"basis_share": 1.0},
     "swapped-q=Power": {"basis_from": "Power"},
     "embed=8": {"task": replace(PLAIN.task, embed_dim=8)},
-    "basis=published": {"basis": "published"},
     "rank=7": {"rank": 7},
 }
 
@@ -83,7 +82,7 @@ def test_zero_shot_trains_with_the_settings_of_where_it_trains():
         ("embed=0", ["whole number of at least 1", "'embed=0'"]),
         ("embed=-8", ["whole number of at least 1"]),
         ("embed=8.5", ["whole number of at least 1"]),
-        ("basis=sines", ["pearson", "fourier"]),
+        ("bases/sines", ["Published", "Fourier"]),
         ("rank=0", ["whole number of at least 1"]),
         ("rank=8", ["at most the number of series, 7"]),
     ],

@@ -237,7 +237,7 @@ def test_lookback_search_has_the_same_targets_for_every_lookback(seen):
 
 
 def test_the_published_basis_is_of_raw_training_rows(seen):
-    do(Job(ETTH2, variant="basis=published"))
+    do(Job(ETTH2, variant="bases/Published"))
     for known, _, basis in seen.bases:
         assert basis == "published"
         np.testing.assert_array_equal(known, raw(catalogue()["ETTh2"])[:8640])
@@ -342,7 +342,7 @@ def test_a_real_job(small, tmp_path):
 def test_other_real_jobs(small, tmp_path):
     """Each variant trains, and makes a difference."""
     folder = write_data(tmp_path / "data")
-    variants = ["main", "OLinear-C", "q-ratio=0.5", "swapped-q=ILI", "embed=3", "basis=fourier", "rank=2"]
+    variants = ["main", "OLinear-C", "q-ratio=0.5", "swapped-q=ILI", "embed=3", "bases/Fourier", "rank=2"]
     rows = [run_job(replace(POWER, variant=variant), folder, tmp_path / variant)[0] for variant in variants]
     assert [row.variant for row in rows] == variants
     for row in rows:

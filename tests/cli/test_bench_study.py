@@ -54,7 +54,7 @@ def test_markdown_and_a_file(results, tmp_path):
 
 def test_nothing_yet(tmp_path):
     outcome = done("bench", "study", "mixers", "--table", "--results", tmp_path / "none")
-    assert "no results of mixers are in" in outcome.err
+    assert "no two methods of mixers have results in" in outcome.err
 
 
 @pytest.mark.parametrize(

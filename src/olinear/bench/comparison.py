@@ -42,6 +42,11 @@ class Comparison:
         return f"{self.model} on {self.place.dataset} {self.place.lookback}->{','.join(map(str, self.horizons))}"
 
     @property
+    def methods(self) -> int:
+        """How many have results."""
+        return sum(score.mse is not None for score in self.scores)
+
+    @property
     def typical_spread(self) -> float | None:
         """The median spread of the methods with several seeds; it stands for those with one."""
         known = [score.spread for score in self.scores if score.spread is not None]
@@ -127,8 +132,6 @@ def order_lines(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _say_order(comparison: Comparison) -> str:
     scores = [score for score in comparison.scores if score.mse is not None]
-    if len(scores) < 2:
-        return "no two methods have results."
     best = min(scores, key=lambda score: score.mse or 0.0)
     beside = [score.method for score in scores if score is not best and comparison.tied(score, best)]
     said = [f"best is {best.method}" + (f" (within seed spread: {', '.join(beside)})" if beside else "")]

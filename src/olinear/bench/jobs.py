@@ -9,7 +9,6 @@ from olinear.bench.studies import Study, find_variant
 from olinear.bench.tasks import CORRELATION, Task, TaskKey, find_task
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
-from olinear.nn.bases import BASES
 from olinear.zoo import MAIN, check_options
 
 SEARCH = "lookback-search"
@@ -152,12 +151,6 @@ def _count(value: str) -> str:
     return str(int(value))
 
 
-def _basis_name(value: str) -> str:
-    if value not in BASES:
-        raise ValueError(f"its value is one of {', '.join(BASES)}")
-    return value
-
-
 # What comes after `=`, in its one spelling; a variant that is not here takes nothing.
 VALUES: dict[str, Callable[[str], str]] = {
     "few-shot": _end,
@@ -165,7 +158,6 @@ VALUES: dict[str, Callable[[str], str]] = {
     "q-ratio": _share,
     "swapped-q": _dataset,
     "embed": _count,
-    "basis": _basis_name,
     "rank": _count,
     "setting": str,
 }
@@ -205,10 +197,6 @@ def _embedding(plain: Recipe, value: str) -> Recipe:
     return replace(plain, task=replace(plain.task, embed_dim=int(value)))
 
 
-def _basis(plain: Recipe, value: str) -> Recipe:
-    return replace(plain, basis=value)
-
-
 def _rank(plain: Recipe, value: str) -> Recipe:
     series = find_dataset(plain.train_on).series
     if int(value) > series:
@@ -226,7 +214,6 @@ VARIANTS: dict[str, Callable[[Recipe, str], Recipe]] = {
     "q-ratio": _q_ratio,
     "swapped-q": _swapped_q,
     "embed": _embedding,
-    "basis": _basis,
     "rank": _rank,
     "setting": _main,
 }

@@ -64,7 +64,7 @@ def estimate(plan: Recipe, speed: float) -> float:
     """Seconds of a recipe on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
     task, dataset = plan.task, find_dataset(plan.train_on)
     forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
-    step = 3 * forward / speed + 2e-9 * weights + 3e-3
+    step = 3 * forward / speed + 2e-9 * weights + 5e-3
     rows_trained = plan.train_share * len(dataset.split_rows(dataset.rows, task.split).train)
     windows = max(rows_trained - task.key.lookback - task.key.horizon, 1)
     epochs = min(task.max_epochs, task.patience + TYPICAL_BEST.get(task.schedule, task.max_epochs))

@@ -32,7 +32,7 @@ def run(
         list[str] | None,
         typer.Option(
             help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
-            "swapped-q=Power, embed=8, basis=published, rank=16, or STUDY/METHOD; may be repeated."
+            "swapped-q=Power, embed=8, rank=16, or STUDY/METHOD such as bases/Fourier; may be repeated."
         ),
     ] = None,
     seeds: Seeds = 1,

@@ -48,11 +48,11 @@ def study(
     well = table_only or run_jobs(study_jobs(chosen, seeds), results, data, jobs=jobs, hours=hours, dry_run=dry_run)
     if dry_run:
         return
-    comparisons = [each for each in compare(chosen, read_results(results)) if each.horizons]
+    comparisons = [each for each in compare(chosen, read_results(results)) if each.methods > 1]
     if comparisons:
         deliver(study_table(comparisons), order_lines(comparisons), format, out)
     else:
-        say(f"no results of {chosen.name} are in {results}")
+        say(f"no two methods of {chosen.name} have results in {results}")
     if not well:
         raise typer.Exit(1)
 

@@ -1,0 +1,43 @@
+"""Put into README.md and docs/ what commands print of the committed results.
+
+A block between `<!-- begin: olinear … -->` and `<!-- end -->` is what that command prints, with the results of this
+repository. `python tools/update_docs.py`, with `--check` only to see whether all are up to date.
+"""
+
+import contextlib
+import io
+import re
+import sys
+from pathlib import Path
+
+from olinear.cli.app import run
+
+ROOT = Path(__file__).parent.parent
+BLOCK = re.compile(r"<!-- begin: olinear ([^\n]*) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def printed(command: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        code = run([*command.split(), "--results", str(ROOT / "results")])
+    if code:
+        sys.exit(f"olinear {command} failed")
+    return out.getvalue().strip() or "No results yet."
+
+
+def main() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    stale = []
+    for page in pages:
+        before = page.read_text("utf-8")
+        after = BLOCK.sub(lambda m: f"<!-- begin: olinear {m[1]} -->\n\n{printed(m[1])}\n\n<!-- end -->", before)
+        if after != before:
+            stale.append(str(page.relative_to(ROOT)))
+            if "--check" not in sys.argv[1:]:
+                page.write_text(after, "utf-8")
+    if "--check" in sys.argv[1:] and stale:
+        sys.exit(f"not up to date: {', '.join(stale)}: python tools/update_docs.py")
+
+
+if __name__ == "__main__":
+    main()
