@@ -12,7 +12,9 @@ class TrainingConfig(BaseModel):
 
     loss: Literal["weighted_l1", "l1", "l2"] = Field("weighted_l1", description="training and validation loss")
     learning_rate: float = Field(5e-4, gt=0, description="of Adam, at the start")
-    schedule: Literal["type1", "type3", "cosine", "constant"] = Field("type1", description="learning rate by epoch")
+    schedule: Literal["type1", "type3", "decay", "cosine", "onecycle", "constant"] = Field(
+        "type1", description="learning rate by epoch"
+    )
     batch_size: int = Field(32, ge=1, description="windows in a step")
     max_epochs: int = Field(30, ge=1, description="epochs at the most")
     patience: int = Field(8, ge=1, description="epochs without a better validation loss before it stops")

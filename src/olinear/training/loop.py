@@ -112,13 +112,14 @@ def _solve(
 def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: TrainingProgress) -> None:
     """The steps of this epoch that are not done yet."""
     config, position, model = run.config, run.position, run.model
-    rate = config.learning_rate * SCHEDULES[config.schedule](position.epoch, config.max_epochs)
-    for group in run.optimizer.param_groups:
-        group["lr"] = rate
+    steps = math.ceil(len(training) / config.batch_size)
     order = _shuffled(len(training), config.seed, position.epoch)
     started = saved = time.monotonic()
     model.train()
     for x, y in training.batches(config.batch_size, order[position.step * config.batch_size :]):
+        rate = _rate(run, position.step / steps)
+        for group in run.optimizer.param_groups:
+            group["lr"] = rate
         loss = _step(run, x, y)
         count = count_present(y)
         position.loss_sum += loss * count
@@ -132,6 +133,12 @@ def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: Train
             run.save(path)
             started = saved = time.monotonic()
     position.seconds += time.monotonic() - started
+
+
+def _rate(run: RunState, done: float) -> float:
+    """The learning rate where this share of the epoch is done."""
+    config = run.config
+    return config.learning_rate * SCHEDULES[config.schedule](run.position.epoch, config.max_epochs, done)
 
 
 def _step(run: RunState, x: Tensor, y: Tensor) -> float:
@@ -153,10 +160,10 @@ def _step(run: RunState, x: Tensor, y: Tensor) -> float:
 def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, bar: TrainingProgress) -> None:
     """Validate the present weights, and the averaged ones if there are any; close the epoch."""
     config, position = run.config, run.position
-    started = time.monotonic()
+    started, steps = time.monotonic(), math.ceil(len(training) / config.batch_size)
     record = {
         "epoch": float(position.epoch),
-        "learning_rate": run.optimizer.param_groups[0]["lr"],
+        "learning_rate": _rate(run, 1 - 1 / steps),
         "training_loss": position.loss_sum / max(position.loss_count, 1),
     }
     if validation is not None:
@@ -172,7 +179,7 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
     position.history.append(record)
     note = ", ".join(f"{key.replace('_', ' ')} {record[key]:.4g}" for key in record if key.endswith("loss"))
     logger.info("epoch %d/%d: %s", position.epoch, config.max_epochs, note)
-    bar.show(position.epoch, math.ceil(len(training) / config.batch_size), note)
+    bar.show(position.epoch, steps, note)
     stale = position.epoch - position.best_epoch if validation is not None else 0
     position.finished = position.epoch >= config.max_epochs or stale >= config.patience
     position.epoch, position.step = position.epoch + 1, 0
