@@ -14,6 +14,12 @@ SMALL = {
     "PatchTST": {"model_dim": 16, "heads": 2, "blocks": 1},
     "Leddam": {"model_dim": 16, "roll": 4},
     "Fredformer": {"model_dim": 16, "head_dim": 4, "heads": 2},
+    "FreTS": {"embed_dim": 4, "hidden_dim": 16},
+    "TiDE": {"model_dim": 16, "decoder_dim": 4},
+    "Crossformer": {"segment_length": 4, "model_dim": 16, "ff_dim": 16, "heads": 2, "blocks": 2},
+    "FEDformer": {"model_dim": 16, "ff_dim": 16, "heads": 2},
+    "TimesNet": {"model_dim": 4, "ff_dim": 4, "kernels": 2},
+    "TimeMixer++": {"model_dim": 4, "ff_dim": 4, "blocks": 1, "kernels": 2},
 }
 
 

@@ -9,10 +9,12 @@ from torch import nn
 from zoo_parts import attention, count, normlin, randomised, weights_of
 
 from olinear.errors import ConfigError, DataError
-from olinear.zoo.attention import SelfAttention, encoder_block, token_mixer
+from olinear.zoo.attention import CrossAttention, SelfAttention, encoder_block, token_mixer
 from olinear.zoo.parts import (
+    CircularConvolution,
     PerSeriesLinear,
     TokenBatchNorm,
+    circular_embedding,
     count_patches,
     cut_patches,
     decompose,
@@ -85,6 +87,23 @@ def test_sinusoids_equal_their_formula(width):
             assert float(table[place, column]) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(7, 3), (2, 7, 3), (2, 4, 7, 3), (2, 1, 3)])
+def test_circular_convolution_by_neighbours(shape):
+    """The last step stands before the first; a single step is its own neighbour on both sides."""
+    layer, x = randomised(CircularConvolution(3, 5)), features(*shape)
+    (weight,) = weights_of(layer).values()
+    before, here, after = weight.transpose(2, 1, 0)  # c m
+    expected = np.roll(x, 1, -2) @ before + x.numpy() @ here + np.roll(x, -1, -2) @ after
+    np.testing.assert_allclose(layer(x).detach(), expected, atol=1e-12)
+
+
+def test_circular_embedding_starts_as_kaiming_does():
+    layer = circular_embedding(20, 512)
+    assert type(layer) is CircularConvolution
+    assert count(layer) == 3 * 20 * 512
+    assert float(layer.weight.detach().std()) == pytest.approx((2 / 60) ** 0.5, rel=0.02)
+
+
 def test_a_layer_for_each_series_is_as_many_linear_layers():
     many = PerSeriesLinear(3, 5, 4)
     x = torch.randn(2, 3, 5)
@@ -128,6 +147,10 @@ def test_feed_forward_drops_hidden_features():
     assert layers[2].p == 0.3
 
 
+def test_feed_forward_without_biases():
+    assert count(feed_forward(4, 9, bias=False)) == 2 * 4 * 9
+
+
 class TestSelfAttention:
     @pytest.mark.parametrize("head_dim", [None, 5])
     def test_equals_numpy(self, head_dim):
@@ -166,6 +189,27 @@ class TestSelfAttention:
     def test_heads_must_divide_the_width(self):
         with pytest.raises(ConfigError, match="model_dim must be a multiple of heads, found 6 and 4"):
             SelfAttention(6, heads=4)
+
+
+class TestCrossAttention:
+    def test_of_tokens_to_themselves_is_self_attention(self):
+        layer, x = randomised(CrossAttention(6, heads=2, head_dim=5)), features(3, 4, 6)
+        alone = SelfAttention(6, heads=2, head_dim=5).double()
+        alone.load_state_dict(layer.state_dict())
+        for y in (layer(x), layer(x, x)):
+            torch.testing.assert_close(y, alone(x))
+
+    def test_equals_self_attention_over_both_that_does_not_look_back(self):
+        """Queries of some tokens, keys and values of others: one window of all with its other scores masked."""
+        layer, x, source = randomised(CrossAttention(6, heads=2)), features(3, 2, 6), features(3, 5, 6)
+        own = torch.zeros(7, 7, dtype=torch.float64)
+        own[:, :2] = -torch.inf
+        expected, _ = layer.scored(torch.cat([x, source], 1), own)
+        torch.testing.assert_close(layer(x, source), expected[:, :2])
+
+    def test_the_same_queries_may_serve_a_batch(self):
+        layer, x, source = randomised(CrossAttention(6, heads=2)), features(2, 6), features(3, 5, 6)
+        torch.testing.assert_close(layer(x, source), layer(x.expand(3, -1, -1), source))
 
 
 class TestTokenMixer:

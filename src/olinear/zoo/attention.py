@@ -72,6 +72,24 @@ class SelfAttention(HeadMixer):
         return self.output(merge_heads(mixed)), scores
 
 
+class CrossAttention(SelfAttention):
+    """Multi-head attention of some tokens to others, with SelfAttention's maps: `... k m`, `... l m` -> `... k m`.
+
+        CrossAttention(x, y) = W_o [softmax(Q_i K_iᵀ / √d) V_i]_heads,     Q = W_q x,  K, V = W_k y, W_v y
+
+    Queries that are the same for a whole batch may come without its axis: they are mapped once.
+    """
+
+    def forward(self, x: Tensor, source: Tensor | None = None) -> Tensor:  # ... k m, ... l m
+        source = x if source is None else source
+        query, key, value = (
+            split_heads(layer(tokens), self.heads)
+            for layer, tokens in ((self.query, x), (self.key, source), (self.value, source))
+        )
+        query = query.expand(*key.shape[:-2], *query.shape[-2:])  # ... H k d
+        return self.output(merge_heads(self.mix(query, key, value)))  # ... k m
+
+
 def head_width(model_dim: int, heads: int) -> int:
     """d = m / H."""
     if model_dim % heads:

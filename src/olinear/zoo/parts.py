@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError, DataError
@@ -15,7 +16,8 @@ def repeat_ends(x: Tensor, front: int, behind: int) -> Tensor:  # ... t -> ... f
 
 def moving_average(x: Tensor, window: int) -> Tensor:  # ... t
     """The mean over `window` neighbours on the last axis, its ends padded by repeating the first and last value."""
-    return repeat_ends(x, window // 2, (window - 1) // 2).unfold(-1, window, 1).mean(-1)
+    padded = repeat_ends(x, window // 2, (window - 1) // 2)
+    return F.avg_pool1d(padded.reshape(-1, 1, padded.shape[-1]), window, 1).view_as(x)
 
 
 def decompose(x: Tensor, window: int) -> tuple[Tensor, Tensor]:  # ... t
@@ -50,6 +52,30 @@ def sinusoids(count: int, width: int) -> Tensor:
     column = torch.arange(width)
     angle = torch.arange(count)[:, None] * torch.exp((column - column % 2) * (-math.log(10_000.0) / width))
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+
+
+class CircularConvolution(nn.Conv1d):
+    """Each step from itself and both its neighbours, the ends being neighbours too: `... t c -> ... t m`.
+
+        y_j = W₀ x_{j-1} + W₁ x_j + W₂ x_{j+1},     x_{-1} = x_{t-1},  x_t = x_0
+
+    Args:
+        in_dim, out_dim: c and m.
+    """
+
+    def __init__(self, in_dim: int, out_dim: int):
+        super().__init__(in_dim, out_dim, 3, padding=1, padding_mode="circular", bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:  # ... t c
+        rows = x.reshape(-1, *x.shape[-2:]).mT  # b c t
+        return super().forward(rows).mT.reshape(*x.shape[:-1], self.out_channels)  # ... t m
+
+
+def circular_embedding(in_dim: int, model_dim: int) -> CircularConvolution:
+    """The embedding over time of several forecasters, `... t c -> ... t m`; it starts from N(0, 2 / (3 c))."""
+    layer = CircularConvolution(in_dim, model_dim)
+    nn.init.kaiming_normal_(layer.weight, mode="fan_in", nonlinearity="leaky_relu")
+    return layer
 
 
 def time_linear(n_series: int, lookback: int, horizon: int, *, individual: bool = False) -> nn.Module:
@@ -91,6 +117,7 @@ class TokenBatchNorm(nn.BatchNorm1d):
         return super().forward(tokens).view_as(x)
 
 
-def feed_forward(model_dim: int, ff_dim: int, dropout: float = 0.0) -> nn.Sequential:
+def feed_forward(model_dim: int, ff_dim: int, dropout: float = 0.0, *, bias: bool = True) -> nn.Sequential:
     """W₂ drop(GELU(W₁ x)), from m to f and back."""
-    return nn.Sequential(nn.Linear(model_dim, ff_dim), nn.GELU(), nn.Dropout(dropout), nn.Linear(ff_dim, model_dim))
+    expand, contract = nn.Linear(model_dim, ff_dim, bias=bias), nn.Linear(ff_dim, model_dim, bias=bias)
+    return nn.Sequential(expand, nn.GELU(), nn.Dropout(dropout), contract)

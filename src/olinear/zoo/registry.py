@@ -10,14 +10,24 @@ from torch import nn
 
 from olinear.errors import ConfigError, DataError
 from olinear.nn import OLinear
+from olinear.zoo.card import CARD
+from olinear.zoo.crossformer import Crossformer
 from olinear.zoo.dlinear import DLinear
+from olinear.zoo.fedformer import FEDformer
+from olinear.zoo.filternet import FilterNet
+from olinear.zoo.fits import FITS
 from olinear.zoo.fredformer import Fredformer
+from olinear.zoo.frets import FreTS
 from olinear.zoo.gaussian import Gaussian
 from olinear.zoo.itransformer import ITransformer
 from olinear.zoo.leddam import Leddam
 from olinear.zoo.patchtst import PatchTST
 from olinear.zoo.ridge import Ridge
 from olinear.zoo.rlinear import RLinear
+from olinear.zoo.tide import TiDE
+from olinear.zoo.timemixer import TimeMixer
+from olinear.zoo.timemixerpp import TimeMixerPP
+from olinear.zoo.timesnet import TimesNet
 
 MAIN = "OLinear"  # what the others are compared with
 MODELS: dict[str, type[nn.Module]] = {
@@ -28,6 +38,16 @@ MODELS: dict[str, type[nn.Module]] = {
     "PatchTST": PatchTST,
     "Leddam": Leddam,
     "Fredformer": Fredformer,
+    "FITS": FITS,
+    "FreTS": FreTS,
+    "FilterNet": FilterNet,
+    "TiDE": TiDE,
+    "CARD": CARD,
+    "Crossformer": Crossformer,
+    "FEDformer": FEDformer,
+    "TimeMixer": TimeMixer,
+    "TimesNet": TimesNet,
+    "TimeMixer++": TimeMixerPP,
     "Ridge": Ridge,
     "Gaussian": Gaussian,
 }
