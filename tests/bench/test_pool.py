@@ -222,7 +222,7 @@ def test_failures_do_not_stop_the_rest(tmp_path):
     assert (state.done, state.failed, state.elsewhere) == (2, 0, 1)
     rows = {row.job: row for row in read_results(results)}
     assert finished(results) == rows.keys() == {broken, killed, well}
-    expected, drawn = run_job(broken, data, tmp_path / "other")
+    expected, drawn, _ = run_job(broken, data, tmp_path / "other")
     same(rows[broken], expected)
     assert json.loads((results / "forecasts" / f"{broken.name}.json").read_text()) == drawn
     assert list((results / ".runs").glob("*.safetensors*")) == []

@@ -267,7 +267,7 @@ def test_olinear_c(seen):
 
 
 def test_the_row(seen):
-    row, drawn = run_job(Job(ILI, seed=2024), None, Path("nowhere"))
+    row, drawn, _ = run_job(Job(ILI, seed=2024), None, Path("nowhere"))
     assert row.job == Job(ILI, seed=2024)
     assert (row.mse, row.mae, row.r2, row.pearson, row.mase) == (0.1, 0.2, 0.3, 0.4, 0.5)
     assert (row.windows, row.best_epoch, row.epochs, row.seconds) == (193 - 23, 4, 7, 1.3)
@@ -281,7 +281,7 @@ def test_the_row(seen):
 
 def test_forecasts_to_draw(seen):
     """One horizon of each dataset, main and first seed only: the first series of three windows."""
-    _, drawn = run_job(Job(ILI), None, Path("nowhere"))
+    _, drawn, _ = run_job(Job(ILI), None, Path("nowhere"))
     assert {key: drawn[key] for key in ("dataset", "lookback", "horizon", "variant", "seed")} == {
         **ILI._asdict(),
         "variant": "main",
@@ -317,9 +317,9 @@ def test_a_real_job(small, tmp_path):
     models = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "OLinear", lambda *sizes, **rest: models.append(OLinear(*sizes, **rest)) or models[-1])
-        row, _ = run_job(POWER, folder, tmp_path / "run")
+        row, _, errors = run_job(POWER, folder, tmp_path / "run")
         assert (tmp_path / "run").exists()
-        again, _ = run_job(POWER, folder, tmp_path / "other")
+        again, _, _ = run_job(POWER, folder, tmp_path / "other")
     assert replace(again, seconds=None, peak_memory_mb=None) == replace(row, seconds=None, peak_memory_mb=None)
     assert (row.epochs, row.windows) == (3, 24 - 9 + 1)
     assert row.parameters == sum(weight.numel() for weight in models[0].parameters())
@@ -333,6 +333,7 @@ def test_a_real_job(small, tmp_path):
         error = forecast.astype(float) - scaled[first : first + 9]
         squares.append((error**2).mean())
         sizes.append(abs(error).mean())
+    np.testing.assert_allclose(errors, squares, rtol=1e-4)
     assert row.mse == pytest.approx(np.mean(squares), rel=1e-4)
     assert row.mae == pytest.approx(np.mean(sizes), rel=1e-4)
     for size, transform in ((12, models[0].input_transform), (9, models[0].output_transform)):

@@ -5,13 +5,15 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from bench_parts import POWER, result
 from filelock import FileLock
 
 from olinear.bench import worker
-from olinear.bench.results import add_row, finished, read_results
+from olinear.bench.results import add_row, finished, read_errors, read_results
+from olinear.bench.running import Outcome
 from olinear.bench.worker import Message, work
 from olinear.errors import CheckpointError, DataError
 
@@ -43,7 +45,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         checkpoints.append(checkpoint)
         checkpoint.touch()
         LOGGER.info("epoch 1/7")
-        return ROW, {"windows": []}
+        return Outcome(ROW, {"windows": []}, np.float32([0.5, 0.25]))
 
     monkeypatch.setattr(worker, "run_job", run)
     return checkpoints
@@ -58,6 +60,7 @@ def test_done(tmp_path, told, runs):
     ]
     assert read_results(tmp_path) == [ROW]
     assert (tmp_path / "forecasts" / f"{POWER.name}.json").read_text() == '{"windows": []}'
+    assert read_errors(tmp_path, POWER).tolist() == [0.5, 0.25]
     assert not runs[0].exists()
 
 
@@ -115,7 +118,7 @@ def test_a_checkpoint_that_cannot_be_used_is_begun_anew(tmp_path, told, monkeypa
         seen.append(checkpoint.exists())
         if checkpoint.exists():
             raise CheckpointError("it is of other data")
-        return ROW, None
+        return Outcome(ROW)
 
     monkeypatch.setattr(worker, "run_job", run)
     (tmp_path / ".runs").mkdir()

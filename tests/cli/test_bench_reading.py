@@ -184,3 +184,15 @@ def test_a_table_may_not_pose_as_results(results):
 @pytest.mark.parametrize("option", ["--format", "--by", "--suite"])
 def test_an_unknown_choice(results, option):
     assert call("table", "--results", results, option, "other").exit_code == 2
+
+
+def test_models_beside_each_other(tmp_path):
+    """Our own runs of several models: what the mark and the rank mean stands beneath."""
+    for model, mse in (("OLinear", 0.36), ("DLinear", 0.38)):
+        add_row(tmp_path, Row("ETTh1", 96, 96, model, "main", 2023, mse, mse))
+    shown = done("table", "--models", "--results", tmp_path).stdout
+    assert shown.index("OLinear") < shown.index("DLinear")
+    assert "OLinear is best on 1 of 1 tasks" in shown
+    assert "sign-flip test" in shown
+    only = refused(DataError, "table", "--models", "--dataset", "ILI", "--results", tmp_path)
+    assert "has no task with results of two models: make some with `olinear bench run --model all`" in only

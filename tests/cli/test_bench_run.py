@@ -23,6 +23,7 @@ from olinear.bench.tasks import TaskKey
 from olinear.bench.worker import Message
 from olinear.cli import bench_progress
 from olinear.cli.bench_progress import BenchProgress, duration
+from olinear.zoo import MODELS
 
 SCRIPT = Path(sys.executable).with_name("olinear")
 EXCHANGE = Job(TaskKey("Exchange", 96, 96))
@@ -299,3 +300,8 @@ def test_ctrl_c(tmp_path):
     assert process.returncode == 130, err
     assert err == "stopped; start it again to go on\n"
     assert [path.name for path in (tmp_path / "results").rglob("*.csv")] == []
+
+
+def test_all_models_at_once(data, results):
+    lines, _ = planned("--model", "all", "--dataset", "ILI", "--horizon", 24, data=data, results=results)
+    assert {line[2] for line in lines} == set(MODELS)

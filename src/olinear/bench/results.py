@@ -5,7 +5,9 @@ import os
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+import numpy as np
 from filelock import FileLock
+from numpy.typing import NDArray
 
 from olinear.bench.jobs import Job
 from olinear.bench.tasks import TaskKey, own_tasks, tasks
@@ -106,6 +108,26 @@ def add_row(folder: Path, row: Row) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+
+
+def errors_path(folder: Path, job: Job) -> Path:
+    """Where the MSE of a job's every test window is."""
+    return folder / "windows" / f"{job.name}.npy"
+
+
+def save_errors(folder: Path, job: Job, errors: NDArray[np.float32]) -> None:
+    path = errors_path(folder, job)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, errors, allow_pickle=False)
+
+
+def read_errors(folder: Path, job: Job) -> NDArray[np.float32] | None:
+    """The MSE of every test window, if it was kept."""
+    path = errors_path(folder, job)
+    try:
+        return np.load(path, allow_pickle=False) if path.exists() else None
+    except (ValueError, EOFError) as error:
+        raise DataError(f"{path} is damaged ({error}): take it away, and run the job again") from error
 
 
 def runs_folder(folder: Path) -> Path:

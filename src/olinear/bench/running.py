@@ -5,10 +5,11 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from olinear import __version__
@@ -16,14 +17,22 @@ from olinear.bench.jobs import FIRST_SEED, Job, recipe
 from olinear.bench.preparing import build_model, load_series, training_rows
 from olinear.bench.results import Row
 from olinear.datasets import find_dataset
-from olinear.evaluation import evaluate
+from olinear.evaluation import evaluate, window_errors
 from olinear.training import TrainingConfig, train
 from olinear.windows import Windows
 from olinear.zoo import MAIN
 
 
-def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[str, Any] | None]:
-    """Train (going on from `checkpoint` if it is there) and score; with a few forecasts to draw, for chosen jobs."""
+class Outcome(NamedTuple):
+    """What a job gives: its row, and for chosen jobs a few forecasts to draw, and the MSE of every test window."""
+
+    row: Row
+    forecasts: dict[str, Any] | None = None
+    errors: NDArray[np.float32] | None = None
+
+
+def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
+    """Train (going on from `checkpoint` if it is there) and score."""
     plan = recipe(job)
     task, (_, lookback, horizon) = plan.task, job.key
     source = load_series(plan.train_on, task, folder)
@@ -68,14 +77,16 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> tuple[Row, dict[
         "",
         report.best_loss,
     )
-    return row, draw_forecasts(job, compact, test) if _is_drawn(job) else None
+    if job.variant != "main" or job.seed != FIRST_SEED:
+        return Outcome(row)
+    errors = window_errors(compact, test).float().cpu().numpy()
+    return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job) else None, errors)
 
 
 def _is_drawn(job: Job) -> bool:
     """One horizon of each dataset and lookback is drawn in the report."""
-    horizons = find_dataset(job.key.dataset).horizons.get(job.key.lookback, ())
-    chosen = job.model == MAIN and job.variant == "main" and job.seed == FIRST_SEED
-    return chosen and find_dataset(job.key.dataset).paper and job.key.horizon == horizons[0]
+    dataset = find_dataset(job.key.dataset)
+    return job.model == MAIN and dataset.paper and job.key.horizon == dataset.horizons[job.key.lookback][0]
 
 
 def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:

@@ -15,8 +15,8 @@ import torch
 from filelock import FileLock, Timeout
 
 from olinear.bench.jobs import Job
-from olinear.bench.results import Row, add_row, failed, finished, runs_folder
-from olinear.bench.running import run_job
+from olinear.bench.results import add_row, failed, finished, runs_folder, save_errors
+from olinear.bench.running import Outcome, run_job
 from olinear.errors import CheckpointError, OLinearError
 
 
@@ -49,23 +49,24 @@ def work(job: Job, results: Path, data: Path | None, threads: int, channel: Any)
 def _do(job: Job, results: Path, data: Path | None) -> Message:
     checkpoint = runs_folder(results) / f"{job.name}.safetensors"
     try:
-        row, drawn = _go_on_or_begin(job, data, checkpoint)
+        row, forecasts, errors = _go_on_or_begin(job, data, checkpoint)
     except Exception as error:
         told = str(error) if isinstance(error, OLinearError) else f"{type(error).__name__}: {error}"
         failure = failed(job, told)
         add_row(results, failure)
         return Message(job, "failed", failure.error)
-    if drawn:
-        path = results / "forecasts" / f"{job.name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(drawn), "utf-8")
+    if forecasts is not None:
+        (results / "forecasts").mkdir(parents=True, exist_ok=True)
+        (results / "forecasts" / f"{job.name}.json").write_text(json.dumps(forecasts), "utf-8")
+    if errors is not None:
+        save_errors(results, job, errors)
     add_row(results, row)
     checkpoint.unlink(missing_ok=True)
     text = f"MSE {row.mse:.4f}, MAE {row.mae:.4f}, epoch {row.best_epoch} of {row.epochs}"
     return Message(job, "done", text, row.seconds or 0.0)
 
 
-def _go_on_or_begin(job: Job, data: Path | None, checkpoint: Path) -> tuple[Row, dict[str, Any] | None]:
+def _go_on_or_begin(job: Job, data: Path | None, checkpoint: Path) -> Outcome:
     try:
         return run_job(job, data, checkpoint)
     except CheckpointError:  # damaged, of other data, or of an older version

@@ -26,7 +26,8 @@ def run(
     dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
     horizon: Annotated[list[int] | None, typer.Option(help="Only this horizon; may be repeated.")] = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="Which models (`olinear models`); OLinear if left out; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Which models (`olinear models`), or all; OLinear if left out; may be repeated."),
     ] = None,
     variant: Annotated[
         list[str] | None,
@@ -64,7 +65,7 @@ def _choose_jobs(
 ) -> "list[Job]":
     from olinear.bench import expand, tasks
     from olinear.datasets import find_dataset
-    from olinear.zoo import find_model
+    from olinear.zoo import MODELS, find_model
 
     names = None if dataset is None else {find_dataset(name).name for name in dataset}
     keys = [
@@ -74,6 +75,8 @@ def _choose_jobs(
         and (names is None or key.dataset in names)
         and (not horizon or key.horizon in horizon)
     ]
+    if "all" in (model.casefold() for model in models):
+        models = list(MODELS)
     jobs = [
         job
         for model in map(find_model, models)

@@ -20,6 +20,7 @@ Variant = Annotated[str, typer.Option(help="Which variant's rows; the tasks stay
 Suite = Annotated[Literal["all", "long", "short"], typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")]
 Format = Annotated[Literal["terminal", "markdown", "csv", "latex"], typer.Option(help="How it is written.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")]
+AT_ONCE = 6  # tasks beside each other on a narrow terminal
 NARROWEST = 80  # characters; a narrower terminal breaks lines itself
 
 
@@ -28,6 +29,8 @@ def table(
     data: Data = None,
     format: Format = "terminal",
     by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
+    models: Annotated[bool, typer.Option("--models", help="All models beside each other, with ranks.")] = False,
+    dataset: Annotated[list[str] | None, typer.Option(help="With --models: only these; may be repeated.")] = None,
     variant: Variant = "main",
     model: Model = "OLinear",
     suite: Suite = "all",
@@ -36,7 +39,8 @@ def table(
     """Print our scores, their spread over seeds, the published OLinear, the ratio, and the best published baseline.
 
     Beneath are the figures over all tasks (for CSV on standard error). Ours is bold where no published baseline is
-    better.
+    better. With --models, our own runs of all models instead: a row a model, a column a task, the mean rank, and
+    whether a difference to OLinear is more than chance.
 
     Example: olinear bench table --by dataset --format markdown
     """
@@ -44,6 +48,9 @@ def table(
     from olinear.bench.table import dataset_table, summary_lines, task_table
 
     check_out(out, results)
+    if models:
+        _compare_models(results, suite, dataset or [], format, out)
+        return
     selection = Selection(model, variant, suite)
     rows = _read(results, selection)
     scores = score_tasks(rows, selection)
@@ -54,6 +61,27 @@ def table(
         by_metric = [task_table(scores, selection, [name]) for name in ("MSE", "MAE")]
         deliver(task_table(scores, selection), lines, format, out, by_metric)
     _say_missing(find_missing(rows, selection, data))
+
+
+def _compare_models(results: Path, suite: str, names: list[str], format: Format, out: Path | None) -> None:
+    from olinear.bench.ranking import rank_models, ranking_lines, ranking_table
+    from olinear.bench.results import read_results
+    from olinear.bench.tasks import find_task, own_tasks, tasks
+    from olinear.datasets import find_dataset
+
+    datasets = [find_dataset(name).name for name in names]
+    keys = [key for key in (*tasks(), *own_tasks()) if suite in ("all", find_task(key).suite)]
+    ranking = rank_models(
+        read_results(results), results, wanted=[k for k in keys if k.dataset in datasets or not names]
+    )
+    if not ranking.tasks:
+        raise DataError(
+            f"{results} has no task with results of two models: make some with `olinear bench run --model all`"
+        )
+    parts = [ranking.tasks[at : at + AT_ONCE] for at in range(0, len(ranking.tasks), AT_ONCE)]
+    deliver(
+        ranking_table(ranking), ranking_lines(ranking), format, out, [ranking_table(ranking, part) for part in parts]
+    )
 
 
 def report(

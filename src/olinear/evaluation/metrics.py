@@ -73,6 +73,15 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: in
     return Scores(mse.value, mae.value, 1 - unexplained.value, pearson.value, mase.value, len(windows))
 
 
+@torch.no_grad()
+def window_errors(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: int = 128) -> Tensor:
+    """The MSE of each window by itself, `[windows]`, missing targets left out: what two models are compared by."""
+    if isinstance(model, nn.Module):
+        model.eval()
+    batches = windows.batches(batch_size)
+    return torch.cat([(model(x) - y).square().flatten(1).nanmean(1) for x, y in batches])
+
+
 def last_value(horizon: int) -> Callable[[Tensor], Tensor]:
     """The forecast to beat: the last value seen, repeated."""
     return lambda x: x[:, -1:].expand(-1, horizon, -1)

@@ -1,0 +1,127 @@
+"""Many models on the same tasks: their scores, their ranks, and which differences are more than chance."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+from olinear.bench.jobs import FIRST_SEED, Job
+from olinear.bench.results import Row, read_errors
+from olinear.bench.summary import is_result
+from olinear.bench.table import Cell, Column, ResultTable
+from olinear.bench.tasks import TaskKey, own_tasks, published
+from olinear.evaluation import holm, sign_flip_test
+from olinear.zoo import MAIN
+
+LEVEL = 0.05
+Metric = Literal["mse", "mae"]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The main results of several models on the tasks that at least two of them have."""
+
+    metric: Metric
+    tasks: tuple[TaskKey, ...]
+    scores: dict[str, dict[TaskKey, float]]  # model -> task -> mean over seeds
+    ranks: dict[str, float]  # model -> mean over the tasks that all models have; empty without such a task
+    ranked: int  # how many tasks those are
+    marks: dict[tuple[str, TaskKey], str]  # "+" better than OLinear, "-" worse, "" neither can be shown
+    untested: tuple[TaskKey, ...]  # too few windows, or their errors were not kept
+
+
+def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wanted: Sequence[TaskKey] = ()) -> Ranking:
+    """Compare all models by their main rows, on the wanted tasks or on all; window errors are read from `folder`."""
+    found: dict[str, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.variant == "main" and is_result(row) and (not wanted or row.key in wanted):
+            found[row.model][row.key].append(float(getattr(row, metric)))
+    counts = [key for by_task in found.values() for key in by_task]
+    tasks = tuple(key for key in (*published(), *own_tasks()) if counts.count(key) > 1)
+    scores = {
+        model: {key: fmean(by_task[key]) for key in tasks if key in by_task}
+        for model, by_task in found.items()
+        if any(key in by_task for key in tasks)
+    }
+    common = [key for key in tasks if all(key in by_task for by_task in scores.values())]
+    ranks = {model: fmean(_rank(scores, model, key) for key in common) for model in scores} if common else {}
+    marks, untested = _marks(scores, tasks, folder)
+    return Ranking(metric, tasks, scores, ranks, len(common), marks, untested)
+
+
+def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> float:
+    """The place of a model on a task; equals share the mean of their places."""
+    own = scores[model][key]
+    values = [by_task[key] for by_task in scores.values()]
+    return 1 + sum(value < own for value in values) + (values.count(own) - 1) / 2
+
+
+def _marks(
+    scores: dict[str, dict[TaskKey, float]], tasks: Sequence[TaskKey], folder: Path
+) -> tuple[dict[tuple[str, TaskKey], str], tuple[TaskKey, ...]]:
+    """Each model against OLinear, task by task, by the errors of their first seeds on every test window."""
+    marks: dict[tuple[str, TaskKey], str] = {}
+    untested = []
+    for key in tasks:
+        errors = {model: read_errors(folder, Job(key, model, seed=FIRST_SEED)) for model in scores}
+        main, p_values = errors.pop(MAIN, None), {}
+        for model, theirs in errors.items():
+            p = None if main is None or theirs is None else sign_flip_test(theirs, main, key.horizon)
+            if p is not None and main is not None and theirs is not None:
+                p_values[model] = p
+                marks[model, key] = "-" if theirs.mean() > main.mean() else "+"
+        if not p_values:
+            untested.append(key)
+        for model, p in holm(p_values).items():
+            if p >= LEVEL:
+                marks[model, key] = ""
+    return marks, tuple(untested)
+
+
+def ranking_table(ranking: Ranking, tasks: Sequence[TaskKey] | None = None) -> ResultTable:
+    """A row a model, best mean rank first; a column a task (all of them, or some), the best bold, with the marks."""
+    tasks = ranking.tasks if tasks is None else tasks
+    models = sorted(ranking.scores, key=lambda model: (ranking.ranks.get(model, 0.0), model))
+    columns = [Column("model", False), Column("mean rank", decimals=1)]
+    columns += [Column(str(key)) for key in tasks]
+    table = ResultTable(columns, [])
+    best = {key: min(s[key] for s in ranking.scores.values() if key in s) for key in tasks}
+    for row, model in enumerate(models):
+        cells: list[Cell] = [model, ranking.ranks.get(model)]
+        for column, key in enumerate(tasks, start=len(cells)):
+            score = ranking.scores[model].get(key)
+            cells.append(None if score is None else f"{score:.3f}{ranking.marks.get((model, key), '')}")
+            if score == best[key]:
+                table.bold.add((row, column))
+        table.cells.append(cells)
+    return table
+
+
+def ranking_lines(ranking: Ranking) -> list[str]:
+    """What the table means, in words."""
+    name = ranking.metric.upper()
+    ranked = f"Mean rank over the {ranking.ranked} tasks that all models have."
+    if not ranking.ranked:
+        ranked = "No mean rank: no task has results of all models."
+    lines = [f"{name}, mean over seeds, lower is better. {ranked}"]
+    if MAIN in ranking.scores:
+        best = [key for key in ranking.tasks if _is_best(ranking, key)]
+        place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if ranking.ranks else None
+        of = f"; its mean rank is number {place} of {len(ranking.ranks)}" if place else ""
+        lines.append(f"{MAIN} is best on {len(best)} of {len(ranking.tasks)} tasks{of}.")
+    lines.append(
+        f"+ better and - worse than {MAIN} at a level of {LEVEL:g}: sign-flip test of the MSE of the first seeds, "
+        "paired over test windows, in blocks of two horizons since neighbouring windows overlap; Holm's correction "
+        "within a task."
+    )
+    if ranking.untested:
+        tasks = ", ".join(map(str, ranking.untested))
+        lines.append(f"Not tested, for too few test windows or none kept: {tasks}.")
+    return lines
+
+
+def _is_best(ranking: Ranking, key: TaskKey) -> bool:
+    found = {model: scores[key] for model, scores in ranking.scores.items() if key in scores}
+    return MAIN in found and found[MAIN] == min(found.values())

@@ -1,0 +1,86 @@
+"""Models beside each other: means over seeds, ranks over the tasks they share, marks only where windows show it."""
+
+import numpy as np
+import pytest
+from bench_parts import result
+
+from olinear.bench.jobs import Job
+from olinear.bench.ranking import rank_models, ranking_lines, ranking_table
+from olinear.bench.results import errors_path, read_errors, save_errors
+from olinear.bench.tasks import TaskKey
+from olinear.errors import DataError
+
+H96, H192 = TaskKey("ETTh1", 96, 96), TaskKey("ETTh1", 96, 192)
+
+
+def made(scores: dict[str, dict[TaskKey, list[float]]]):
+    return [
+        result(Job(key, model, seed=2023 + index), value)
+        for model, by_task in scores.items()
+        for key, values in by_task.items()
+        for index, value in enumerate(values)
+    ]
+
+
+def test_means_ranks_and_what_is_missing(tmp_path):
+    rows = made(
+        {
+            "OLinear": {H96: [0.35, 0.37], H192: [0.41]},
+            "DLinear": {H96: [0.38], H192: [0.40]},
+            "Ridge": {H96: [0.38]},
+        }
+    )
+    ranking = rank_models(rows, tmp_path)
+    assert ranking.tasks == (H96, H192)
+    assert ranking.scores["OLinear"][H96] == pytest.approx(0.36)
+    assert ranking.ranked == 1  # Ridge lacks the other
+    assert ranking.ranks == {"OLinear": 1.0, "DLinear": 2.5, "Ridge": 2.5}
+    table = ranking_table(ranking)
+    assert [column.name for column in table.columns] == ["model", "mean rank", "ETTh1 96->96", "ETTh1 96->192"]
+    assert table.cells[0] == ["OLinear", 1.0, "0.360", "0.410"]
+    assert table.cells[2] == ["Ridge", 2.5, "0.380", None]
+    assert table.bold == {(0, 2), (1, 3)}
+    assert "OLinear is best on 1 of 2 tasks; its mean rank is number 1 of 3." in ranking_lines(ranking)
+    assert len(ranking_table(ranking, [H192]).columns) == 3
+
+
+def test_other_variants_and_lonely_tasks_are_left_out(tmp_path):
+    rows = [*made({"OLinear": {H96: [0.3], H192: [0.4]}, "DLinear": {H96: [0.4]}}), result(Job(H192, variant="rank=2"))]
+    assert rank_models(rows, tmp_path).tasks == (H96,)
+    assert rank_models(rows, tmp_path, wanted=[H192]).tasks == ()
+
+
+def test_marks(tmp_path):
+    """DLinear is worse by more than chance, RLinear better, Ridge only seems worse; TiDE's errors were not kept."""
+    rng = np.random.default_rng(0)
+    rows = made({name: {H96: [0.4]} for name in ("OLinear", "DLinear", "RLinear", "Ridge", "TiDE")})
+    main = rng.random(2785)
+    for name, shift in {"OLinear": 0, "DLinear": 0.1, "RLinear": -0.1, "Ridge": 0.001}.items():
+        save_errors(tmp_path, Job(H96, name), (main + shift * (1 + rng.normal(size=2785))).astype(np.float32))
+    ranking = rank_models(rows, tmp_path)
+    marks = {model: mark for (model, _), mark in ranking.marks.items()}
+    assert (marks["DLinear"], marks["RLinear"]) == ("-", "+")
+    assert "TiDE" not in marks
+    assert ranking.untested == ()
+    assert "0.400-" in {row[2] for row in ranking_table(ranking).cells}
+
+
+def test_nothing_kept_is_said(tmp_path):
+    ranking = rank_models(made({"OLinear": {H96: [0.3]}, "DLinear": {H96: [0.4]}}), tmp_path)
+    assert ranking.untested == (H96,)
+    assert "Not tested, for too few test windows or none kept: ETTh1 96->96." in ranking_lines(ranking)
+
+
+def test_without_a_task_of_all_there_is_no_mean_rank(tmp_path):
+    rows = made({"OLinear": {H96: [0.3], H192: [0.4]}, "DLinear": {H96: [0.4]}, "Ridge": {H192: [0.4]}})
+    ranking = rank_models(rows, tmp_path)
+    assert ranking.ranks == {}
+    assert "No mean rank" in ranking_lines(ranking)[0]
+
+
+def test_damaged_errors_are_named(tmp_path):
+    job = Job(H96)
+    errors_path(tmp_path, job).parent.mkdir()
+    errors_path(tmp_path, job).write_bytes(b"no array")
+    with pytest.raises(DataError, match="is damaged"):
+        read_errors(tmp_path, job)
