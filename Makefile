@@ -17,7 +17,7 @@ types: .venv
 	$(BIN)/mypy
 
 unit: .venv
-	$(BIN)/pytest --cov --cov-report=
+	$(BIN)/pytest -n 2 --cov --cov-report=
 	for room in nn zoo plugins training frames forecaster datasets bench cli; do \
 		$(BIN)/coverage report --include="src/olinear/$$room/*" --fail-under=90 --format=total || exit 1; done
 

@@ -1,5 +1,6 @@
 """A study's methods change what their names say and nothing else; the paper's tables are carried over whole."""
 
+import csv
 from dataclasses import replace
 from functools import partial
 
@@ -178,6 +179,28 @@ def test_the_printed_rows_of_olinear_itself_are_the_published_results():
         assert len(cells) >= 28
         wrong += [(study, key) for key, scores in cells.items() if scores.mse != published()[key]["OLinear"]["mse"]]
     assert {(study, key.dataset) for study, key in wrong} == {("pre-post", "Weather")}  # where the paper disagrees
+
+
+@pytest.mark.parametrize(
+    ("file", "study", "names"),
+    [
+        ("abl_pre_post_lin", "pre-post", {"nono": "neither", "noyes": "post", "yesno": "pre", "yesyes": "both"}),
+        ("abl_qi_qo", "q-matrices", {"nono": "neither", "noyes": "Q_o", "yesno": "Q_i", "yesyes": "both"}),
+    ],
+)
+def test_the_printed_means_are_those_of_the_cells(paper_folder, file, study, names):
+    """The paper prints means beside the cells: carried over into the right cells, these agree with their mean."""
+    rows = list(csv.reader((paper_folder / "tables" / f"{file}.csv").read_text().splitlines()))
+    datasets = [name.removesuffix(" (S1)").removesuffix(" (S2)") for name in rows[0][3::2]]
+    for row in rows[2:]:
+        if row[2] != "Avg":
+            continue
+        for index, dataset in enumerate(datasets):
+            name = {"Solar": "Solar-Energy"}.get(dataset, dataset)
+            method = names[row[0] + row[1]]
+            cells = [cell for (_, key, each), cell in printed(study).items() if key[0] == name and each == method]
+            assert len(cells) == 4
+            assert np.mean([cell.mse for cell in cells]) == pytest.approx(float(row[3 + 2 * index]), abs=2e-3, rel=1e-3)
 
 
 def test_our_own_tasks_are_apart_from_the_papers():

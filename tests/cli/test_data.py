@@ -12,6 +12,7 @@ from cli_parts import call, done, refused, strict_json
 from local_server import serving
 
 from olinear.datasets import Dataset, catalogue, fetching
+from olinear.datasets.catalogue import all_datasets
 
 CONTENT = b"date,a\n2020-01-01,1\n2020-01-02,2\n"
 SCRIPT = Path(sys.executable).with_name("olinear")
@@ -27,7 +28,7 @@ def small(monkeypatch) -> Iterator[dict[str, Dataset]]:
             name: catalogue()[name].model_copy(update=size | {"address": server.address(f"{name}.csv")})
             for name in ("ETTh1", "ETTh2")
         } | {"ECL": catalogue()["ECL"]}
-        with patch.dict(catalogue(), entries, clear=True):
+        with patch.dict(all_datasets(), entries, clear=True):
             yield entries
 
 

@@ -155,7 +155,7 @@ def test_a_part_of_another_file(server, tmp_path):
 
 def test_a_packed_file_is_unpacked(tmp_path):
     """The checksum is that of the file itself; the packed part can be resumed too."""
-    packed = gzip.compress(CONTENT)
+    packed = gzip.compress(CONTENT, mtime=0)
     with serving(packed) as server:
         (tmp_path / "ETTh1.csv.part").write_bytes(packed[:50])
         assert fetch(served(server, "ETTh1.csv.gz"), tmp_path).read_bytes() == CONTENT
@@ -163,7 +163,7 @@ def test_a_packed_file_is_unpacked(tmp_path):
     assert names(tmp_path) == ["ETTh1.csv"]
 
 
-@pytest.mark.parametrize("packed", [CONTENT, gzip.compress(CONTENT)[:-20], gzip.compress(b"other")])
+@pytest.mark.parametrize("packed", [CONTENT, gzip.compress(CONTENT, mtime=0)[:-20], gzip.compress(b"other", mtime=0)])
 def test_a_packed_file_that_is_damaged(tmp_path, packed):
     with serving(packed) as server, pytest.raises(DataError, match=r"a damaged \.gz file|sha256"):
         fetch(served(server, "ETTh1.csv.gz"), tmp_path)

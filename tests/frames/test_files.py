@@ -54,7 +54,7 @@ def test_csv_of_any_usual_separator(tmp_path, separator, line_end):
 
 
 def test_a_gzip_is_known_by_its_content(tmp_path):
-    packed = gzip.compress(TEXT.encode())
+    packed = gzip.compress(TEXT.encode(), mtime=0)
     pd.testing.assert_frame_equal(read_file(saved(tmp_path, packed, "data.csv.gz")), TABLE)
     pd.testing.assert_frame_equal(read_file(saved(tmp_path, packed, "data.csv")), TABLE)
 
@@ -93,7 +93,7 @@ class Pipe:
         self.buffer = io.BytesIO(content)
 
 
-@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode())])
+@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode(), mtime=0)])
 def test_a_dash_reads_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", Pipe(content))
     pd.testing.assert_frame_equal(read_file("-"), TABLE)
@@ -138,7 +138,7 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     assert refused(path).endswith("cannot be read: Permission denied")
 
 
-@pytest.mark.parametrize("content", ["", " \n\n\t \r\n", "\ufeff", gzip.compress(b"")])
+@pytest.mark.parametrize("content", ["", " \n\n\t \r\n", "\ufeff", gzip.compress(b"", mtime=0)])
 def test_an_empty_file(tmp_path, content):
     refused(saved(tmp_path, content))
 
