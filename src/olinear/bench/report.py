@@ -86,8 +86,8 @@ def _head(summary: Summary, selection: Selection) -> Markup:
         ("mean MSE ratio", _figure(summary.mse_ratio), "ours / published"),
         ("mean MAE ratio", _figure(summary.mae_ratio), "ours / published"),
         (f"above {WORSE} in MSE", str(len(summary.worse)), f"of {summary.tasks} tasks"),
-        ("best MSE", str(summary.best_mse), f"published OLinear: {summary.published_best_mse}"),
-        ("best MAE", str(summary.best_mae), f"published OLinear: {summary.published_best_mae}"),
+        ("best MSE", str(summary.best_mse), f"published {summary.reference}: {summary.published_best_mse}"),
+        ("best MAE", str(summary.best_mae), f"published {summary.reference}: {summary.published_best_mae}"),
     ]
     drawn = [
         tag("div", tag("dt", name), tag("dd", value), tag("dd", note, class_="note")) for name, value, note in tiles
@@ -155,7 +155,7 @@ def _datasets(scores: Sequence[TaskScore], selection: Selection) -> Markup:
 def _details(scores: Sequence[TaskScore], selection: Selection) -> Markup:
     table = task_table(scores, selection)
     text = (
-        "Mean over seeds and its spread (standard deviation), the published OLinear, and the best of the eleven "
+        "Mean over seeds and its spread (standard deviation), the published value, and the best of the eleven "
         "published baselines; ours is bold where none of them is better."
     )
     inside = html_table(table, _ratio_classes(table), "Results of each task")
@@ -190,7 +190,7 @@ def _others(rows: Sequence[Row], selection: Selection) -> Markup:
             table.cells.append([model, variant, found.tasks, found.of, *figures])
     if not table.cells:
         return Markup("")
-    text = "Ratios are to the published OLinear of the same task, over the tasks that have a result."
+    text = "Ratios are to the published value of the same task, over the tasks that have a result."
     inside = html_table(table, _ratio_classes(table), "Other models and variants")
     return tag("section", tag("h2", "Other models and variants"), tag("p", text), inside, id="variants")
 

@@ -26,9 +26,15 @@ class Selection:
     suite: str = "all"  # or "long" or "short"
 
     @property
+    def reference(self) -> str:
+        """Whose published results stand beside ours: the model's own, or OLinear's where the paper has none of it."""
+        return self.model if any(self.model in models for models in published().values()) else MAIN
+
+    @property
     def tasks(self) -> list[TaskKey]:
         """The paper's tasks that the rows can answer, in the order of its tables."""
-        keys = [key for key in published() if self.suite in ("all", find_task(key).suite)]
+        suited = [key for key in published() if self.suite in ("all", find_task(key).suite)]
+        keys = [key for key in suited if self.reference in published()[key]]
         return [key for key in keys if key.lookback == 96] if self.variant == SEARCH else keys
 
     def pick(self, rows: Iterable[Row]) -> list[Row]:
@@ -49,8 +55,8 @@ class Score:
 
     ours: float  # mean over seeds
     spread: float | None  # standard deviation over seeds; None for one seed
-    published: float  # OLinear
-    baseline: str  # the best of the eleven others
+    published: float  # of the same model, or of OLinear
+    baseline: str  # the best of the others
     baseline_value: float
 
     @property
@@ -112,6 +118,7 @@ class Summary:
     best_mae: int
     published_best_mse: int
     published_best_mae: int
+    reference: str  # whose published results these are
 
 
 @dataclass(frozen=True)
@@ -149,18 +156,21 @@ def score_tasks(rows: Iterable[Row], selection: Selection = MAIN_RESULTS) -> lis
     by_task: dict[TaskKey, list[Row]] = defaultdict(list)
     for row in found:
         by_task[selection.task_of(row.key)].append(row)
-    return [_score_task(key, by_task[key]) for key in selection.tasks if key in by_task]
+    reference = selection.reference
+    return [_score_task(key, by_task[key], reference) for key in selection.tasks if key in by_task]
 
 
-def _score_task(key: TaskKey, rows: Sequence[Row]) -> TaskScore:
+def _score_task(key: TaskKey, rows: Sequence[Row], reference: str) -> TaskScore:
     lookbacks = tuple(sorted({row.lookback for row in rows}))
-    return TaskScore(key, len(rows), lookbacks, _score(key, rows, "mse"), _score(key, rows, "mae"))
+    return TaskScore(
+        key, len(rows), lookbacks, _score(key, rows, "mse", reference), _score(key, rows, "mae", reference)
+    )
 
 
-def _score(key: TaskKey, rows: Sequence[Row], metric: str) -> Score:
+def _score(key: TaskKey, rows: Sequence[Row], metric: str, reference: str) -> Score:
     values = [float(getattr(row, metric)) for row in rows]
     paper = {model: cells[metric] for model, cells in published()[key].items()}
-    ours = paper.pop(MAIN)
+    ours = paper.pop(reference)
     baseline = min(paper, key=paper.__getitem__)
     return Score(fmean(values), stdev(values) if len(values) > 1 else None, ours, baseline, paper[baseline])
 
@@ -179,6 +189,7 @@ def summarise(scores: Sequence[TaskScore], selection: Selection = MAIN_RESULTS) 
         best_mae=sum(score.mae.best for score in scores),
         published_best_mse=sum(score.mse.published_best for score in scores),
         published_best_mae=sum(score.mae.published_best for score in scores),
+        reference=selection.reference,
     )
 
 

@@ -52,7 +52,7 @@ class ResultTable:
 def task_table(
     scores: Sequence[TaskScore], selection: Selection, metrics: Sequence[Metric] = ("MSE", "MAE")
 ) -> ResultTable:
-    """A row a task: ours, its spread over seeds, the published OLinear, their ratio, the best published baseline.
+    """A row a task: ours, its spread over seeds, the published value, their ratio, the best published baseline.
 
     Ours is bold where no published baseline is better.
     """
@@ -92,12 +92,12 @@ def summary_lines(summary: Summary) -> list[str]:
     seeds = f"{least}" if least == most else f"{least} to {most}"
     return [
         f"{summary.tasks} of {summary.of} tasks, mean over {seeds} {'seed' if most == 1 else 'seeds'} each.",
-        f"Ours / published OLinear, mean over tasks: MSE {summary.mse_ratio:.3f}, MAE {summary.mae_ratio:.3f}; "
-        f"above {WORSE} in MSE: {len(summary.worse)} {'task' if len(summary.worse) == 1 else 'tasks'}.",
+        f"Ours / published {summary.reference}, mean over tasks: MSE {summary.mse_ratio:.3f}, "
+        f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} {'task' if len(summary.worse) == 1 else 'tasks'}.",
         f"Best MSE among itself and the eleven published baselines: ours on {summary.best_mse} of {summary.tasks} "
-        f"tasks, published OLinear on {summary.published_best_mse}.",
+        f"tasks, published {summary.reference} on {summary.published_best_mse}.",
         f"Best MAE among itself and the eleven published baselines: ours on {summary.best_mae} of {summary.tasks} "
-        f"tasks, published OLinear on {summary.published_best_mae}.",
+        f"tasks, published {summary.reference} on {summary.published_best_mae}.",
     ]
 
 

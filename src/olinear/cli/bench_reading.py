@@ -36,7 +36,7 @@ def table(
     suite: Suite = "all",
     out: Out = None,
 ) -> None:
-    """Print our scores, their spread over seeds, the published OLinear, the ratio, and the best published baseline.
+    """Print our scores, their spread over seeds, the published value, the ratio, and the best published baseline.
 
     Beneath are the figures over all tasks (for CSV on standard error). Ours is bold where no published baseline is
     better. With --models, our own runs of all models instead: a row a model, a column a task, the mean rank, and
