@@ -93,7 +93,8 @@ def summary_lines(summary: Summary) -> list[str]:
     return [
         f"{summary.tasks} of {summary.of} tasks, mean over {seeds} {'seed' if most == 1 else 'seeds'} each.",
         f"Ours / published {summary.reference}, mean over tasks: MSE {summary.mse_ratio:.3f}, "
-        f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} {'task' if len(summary.worse) == 1 else 'tasks'}.",
+        f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} "
+        f"{'task' if len(summary.worse) == 1 else 'tasks'}.",
         f"Best MSE among itself and the eleven published baselines: ours on {summary.best_mse} of {summary.tasks} "
         f"tasks, published {summary.reference} on {summary.published_best_mse}.",
         f"Best MAE among itself and the eleven published baselines: ours on {summary.best_mae} of {summary.tasks} "
