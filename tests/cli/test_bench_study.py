@@ -28,7 +28,7 @@ def results(tmp_path):
 
 def test_without_a_name_it_lists_all():
     outcome = done("bench", "study")
-    assert [line.split()[0] for line in outcome.out.splitlines()] == ["study", *studies()]
+    assert [line.split()[0] for line in outcome.out.splitlines()] == ["study", *studies(), "efficiency"]
 
 
 def test_the_plan_leaves_out_what_is_done(data, results):

@@ -115,7 +115,7 @@ class Pool:
             ours, theirs = self.context.Pipe(duplex=False)
             arguments = (planned.job, self.results, self.data, threads, theirs)
             process = self.context.Process(target=work, args=arguments, daemon=True)
-            with _interrupts_held():
+            with interrupts_held():
                 process.start()
             theirs.close()
             state.running[planned.job] = Running(planned, process, ours, threads, time.monotonic())
@@ -164,7 +164,7 @@ class Pool:
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Ctrl-C is for this process: a child begun meanwhile never sees it, not even while it imports."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

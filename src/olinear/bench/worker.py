@@ -33,7 +33,7 @@ class Message:
 def work(job: Job, results: Path, data: Path | None, threads: int, channel: Any) -> None:
     """Do a job unless another process has it; tell `channel` (the end of a pipe) how it goes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends its workers
-    _end_with_the_parent()
+    end_with_the_parent()
     torch.set_num_threads(threads)
     logger = logging.getLogger("olinear.training")
     logger.setLevel(logging.INFO)
@@ -82,11 +82,11 @@ class _Teller(logging.Handler):
         self.job, self.channel = job, channel
 
     def emit(self, record: logging.LogRecord) -> None:
-        with suppress(OSError):  # nobody listens any more: `_end_with_the_parent` sees to that
+        with suppress(OSError):  # nobody listens any more: `end_with_the_parent` sees to that
             self.channel.send(Message(self.job, "epoch", record.getMessage()))
 
 
-def _end_with_the_parent() -> None:
+def end_with_the_parent() -> None:
     """A worker whose parent was killed must not go on unseen."""
     parent = multiprocessing.parent_process()
     if parent is None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from olinear.cli.bench_efficiency import Again, Choice, Models, Picture, Series, check_options, study_efficiency
 from olinear.cli.bench_reading import Format, Out, check_out, deliver
 from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
 from olinear.cli.common import print_wide, say
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def study(
+    context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which; without, all are listed.")] = None,
     dataset: Annotated[list[str] | None, typer.Option(help="Only this of its datasets; may be repeated.")] = None,
     seeds: Seeds = 1,
@@ -24,6 +26,10 @@ def study(
     table_only: Annotated[bool, typer.Option("--table", help="Train nothing, print what there is.")] = False,
     format: Format = "terminal",
     out: Out = None,
+    model: Models = None,
+    series: Series = None,
+    again: Again = False,
+    plot: Picture = None,
     data: Data = None,
     results: Results = Path("results"),
 ) -> None:
@@ -33,28 +39,50 @@ def study(
     tie. A method is the variant STUDY/METHOD: `olinear bench run --variant mixers/Mamba --dataset ETTh1` runs one on
     any task.
 
+    The study efficiency trains nothing: it measures what each model costs here, beside the paper's table of costs.
+
     Example: olinear bench study bases --dataset ILI --seeds 3
     """
-    from olinear.bench.comparison import compare, order_lines, study_table
+    from olinear.bench.efficiency.cases import STUDY
     from olinear.bench.jobs import study_jobs
-    from olinear.bench.results import read_results
     from olinear.bench.studies import find_study, studies
 
     if name is None:
-        print_wide(("study", "methods", "about"), [_line(each) for each in studies().values()])
+        _list_all()
         return
+    if name not in (*studies(), STUDY):
+        raise ConfigError(f"no study is called {name!r}: there are {', '.join(studies())} and {STUDY}")
+    check_options(context, efficiency=name == STUDY)
     check_out(out, results)
+    if name == STUDY:
+        choice = Choice(model, series, again=again, dry_run=dry_run, hours=hours)
+        study_efficiency(choice, results, table_only=table_only, plot=plot, format=format, out=out)
+        return
     chosen = _only(find_study(name), dataset)
     well = table_only or run_jobs(study_jobs(chosen, seeds), results, data, jobs=jobs, hours=hours, dry_run=dry_run)
-    if dry_run:
-        return
+    if not dry_run:
+        _print_comparison(chosen, results, format, out)
+    if not well:
+        raise typer.Exit(1)
+
+
+def _list_all() -> None:
+    from olinear.bench.efficiency.cases import ABOUT, STUDY, known_models
+    from olinear.bench.studies import studies
+
+    efficiency = (STUDY, str(len(known_models())), ABOUT)
+    print_wide(("study", "methods", "about"), [*map(_line, studies().values()), efficiency])
+
+
+def _print_comparison(chosen: "Study", results: Path, format: Format, out: Path | None) -> None:
+    from olinear.bench.comparison import compare, order_lines, study_table
+    from olinear.bench.results import read_results
+
     comparisons = [each for each in compare(chosen, read_results(results)) if each.methods > 1]
     if comparisons:
         deliver(study_table(comparisons), order_lines(comparisons), format, out)
     else:
         say(f"no two methods of {chosen.name} have results in {results}")
-    if not well:
-        raise typer.Exit(1)
 
 
 def _line(study: "Study") -> tuple[str, str, str]:

@@ -1,0 +1,161 @@
+"""The costs beside the paper's: a table, and in words what agrees, what does not, and why."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from olinear.bench.efficiency.cases import NORMLIN, PLAIN_FORM, REFERENCE, Entry, settings
+from olinear.bench.efficiency.counting import HOW_COUNTED, HOW_IMAGES_ARE_COUNTED, OF_IMAGES
+from olinear.bench.efficiency.measuring import OUT_OF_MEMORY
+from olinear.bench.efficiency.paper import Printed, printed_cell, printed_ratio
+from olinear.bench.efficiency.rows import CostRow
+from olinear.bench.efficiency.running import KILLED, TOO_SLOW
+from olinear.bench.table import Cell, Column, ResultTable
+from olinear.zoo import MAIN
+
+NAMES = (Column("series"), Column("model", False), Column("form", False))
+COUNTS = (
+    Column("parameters (M)"),
+    Column("paper parameters (M)"),
+    Column("multiplications (M)", decimals=2),
+    Column("paper multiplications (M)"),
+)
+PARTS = ("counts", "training", "inference")
+
+HOW_MEASURED = (
+    "Times are the best of several; a ratio is to OLinear folded, measured in turns with the case in the same process. "
+    "The paper's ratios are to its own OLinear, the plain form, on a GPU (of times with one digit for 862 series). "
+    "Memory is the peak beyond what the process had before it built the model."
+)
+
+
+def cost_table(rows: Sequence[CostRow], parts: Sequence[str] = PARTS) -> ResultTable:
+    """A row a case, few series first: ours, and the paper's where it has one."""
+    columns = list(NAMES)
+    for part in parts:
+        columns += COUNTS if part == "counts" else _stage_columns(part)
+    cells = []
+    for row in rows:
+        line: list[Cell] = [row.series, row.model, row.form]
+        for part in parts:
+            line += _counts(row) if part == "counts" else _stage(row, part)
+        cells.append(line)
+    return ResultTable(columns, cells)
+
+
+def _stage_columns(stage: str) -> list[Column]:
+    ours = [Column(f"{stage} ratio"), Column(f"paper {stage} ratio"), Column(f"{stage} (ms)", decimals=2)]
+    return [*ours, Column(f"{stage} (MB)", decimals=1), Column(f"paper {stage} (MB)")]
+
+
+def _counts(row: CostRow) -> list[Cell]:
+    found: list[Cell] = []
+    for quantity, ours in (("parameters", row.parameters), ("multiplications", row.multiplications)):
+        cell = printed_cell(row.model, row.form, row.series, quantity)
+        found += [None if ours is None else ours / 1e6, _show(cell, 1e6, ".6g")]
+    return found
+
+
+def _stage(row: CostRow, stage: str) -> list[Cell]:
+    error = getattr(row, f"{stage}_error")
+    ratio = status(error) if error else getattr(row, f"{stage}_ratio")
+    theirs = printed_ratio(row.model, row.form, row.series, f"{stage}_time")
+    memory = printed_cell(row.model, row.form, row.series, f"{stage}_memory")
+    ours = [getattr(row, f"{stage}_ms"), getattr(row, f"{stage}_memory_mb")]
+    return [ratio, theirs, *ours, _show(memory, 1.0, ".0f")]
+
+
+def _show(cell: Printed | None, unit: float, digits: str) -> Cell:
+    """As text, since its digits are the paper's and not ours."""
+    if cell is None:
+        return None
+    return cell.text if cell.value is None else format(cell.value / unit, digits)
+
+
+def status(error: str) -> str:
+    """An error in a word or two: what a cell has room for."""
+    kind = error.partition(":")[0]
+    return kind if kind in (TOO_SLOW, KILLED, OUT_OF_MEMORY) else "failed"
+
+
+def cost_lines(rows: Sequence[CostRow]) -> list[str]:
+    """What stands beneath the table."""
+    lines = [_say_threads(rows), HOW_MEASURED, *_say_noise(rows), HOW_COUNTED]
+    images = [name for name in OF_IMAGES if name in {row.model for row in rows}]
+    if images:
+        lines.append(f"{HOW_IMAGES_ARE_COUNTED}: {', '.join(images)}.")
+    return [*lines, *_say_parameters(rows), *_say_pairs(rows), *_say_failures(rows)]
+
+
+def _say_threads(rows: Sequence[CostRow]) -> str:
+    threads = sorted({row.threads for row in rows if row.threads is not None})
+    shapes = settings().shapes
+    said = f"Lookback {shapes.lookback}, horizon {shapes.horizon}, batches of {shapes.batch} windows, float32, on "
+    if len(threads) == 1:
+        return said + f"{threads[0]} {'thread' if threads[0] == 1 else 'threads'}."
+    return said + f"{' or '.join(map(str, threads))} threads: ratios of different rows compare only roughly."
+
+
+def _say_noise(rows: Sequence[CostRow]) -> list[str]:
+    itself = [row for row in rows if (row.model, row.form) == (MAIN, REFERENCE)]
+    ratios = [ratio for row in itself for ratio in (row.training_ratio, row.inference_ratio) if ratio is not None]
+    if not ratios:
+        return []
+    return [f"OLinear folded against itself is {min(ratios):.2f} to {max(ratios):.2f}: so much is noise."]
+
+
+def _say_parameters(rows: Sequence[CostRow]) -> list[str]:
+    """Where our counts are the printed ones, and for each model where they are not."""
+    same: dict[str, list[int]] = defaultdict(list)
+    other: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        cell = printed_cell(row.model, row.form, row.series, "parameters")
+        if cell is None or row.parameters is None:
+            continue
+        name = f"{row.model} {NORMLIN}" if row.form == NORMLIN else row.model
+        if cell.agrees(row.parameters):
+            same[name].append(row.series)
+        else:
+            other[name].append(f"{row.parameters:,} against {cell.text} M with {row.series} series")
+    lines = []
+    if same:
+        named = (name if name not in other else f"{name} (with {_listed(same[name])} series)" for name in same)
+        lines.append(f"Parameters as printed: {', '.join(named)}.")
+    for name, found in other.items():
+        note = settings().models.get(name.removesuffix(f" {NORMLIN}"), Entry()).note or "why is not known"
+        lines.append(f"Parameters not as printed, {name}: {', '.join(found)}; {note}.")
+    return lines
+
+
+def _listed(counts: Sequence[int]) -> str:
+    return ", ".join(map(str, counts))
+
+
+def _say_pairs(rows: Sequence[CostRow]) -> list[str]:
+    """NormLin in the place of attention: how long a step takes, of what it took."""
+    by_name = {(row.model, row.form, row.series): row for row in rows}
+    found: dict[str, list[str]] = defaultdict(list)
+    for (model, form, series), row in by_name.items():
+        attention = by_name.get((model, PLAIN_FORM, series))
+        if form != NORMLIN or attention is None or not (row.training_ratio and attention.training_ratio):
+            continue
+        cells = [printed_cell(model, each, series, "training_time") for each in (NORMLIN, PLAIN_FORM)]
+        theirs = [cell.value for cell in cells if cell is not None and cell.value]
+        paper = f" (paper {theirs[0] / theirs[1]:.2f})" if len(theirs) == 2 else ""
+        found[model].append(f"{row.training_ratio / attention.training_ratio:.2f}{paper} with {series} series")
+    return [
+        f"NormLin for attention, training step, {model}: {', '.join(said)}{_say_changed(model)}."
+        for model, said in found.items()
+    ]
+
+
+def _say_changed(model: str) -> str:
+    """What is not the same on both sides of a pair."""
+    entry = settings().models.get(model, Entry())
+    changed = [f"{name} {value} instead of {entry.options.get(name)}" for name, value in (entry.normlin or {}).items()]
+    return f"; as in the paper with {', '.join(changed)}" if changed else ""
+
+
+def _say_failures(rows: Sequence[CostRow]) -> list[str]:
+    stages = ("inference", "training")
+    errors = [(row.case, stage, getattr(row, f"{stage}_error")) for row in rows for stage in stages]
+    return [f"Not measured, {case}, {stage}: {error}." for case, stage, error in errors if error]
