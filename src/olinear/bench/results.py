@@ -1,8 +1,6 @@
 """The results: one CSV row for each job, added by many processes, never lost or doubled."""
 
-import csv
-import os
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +8,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from olinear.bench.jobs import Job
+from olinear.bench.records import column_names, read_records, write_records
 from olinear.bench.tasks import TaskKey, own_tasks, tasks
 from olinear.datasets import find_dataset
 from olinear.errors import DataError
@@ -41,6 +40,10 @@ class Row:
     error: str = ""
     validation_loss: float | None = None
 
+    def __post_init__(self) -> None:
+        """The dataset in its one spelling; an unknown one is refused."""
+        object.__setattr__(self, "dataset", find_dataset(self.dataset).name)
+
     @property
     def key(self) -> TaskKey:
         return TaskKey(self.dataset, self.lookback, self.horizon)
@@ -50,10 +53,7 @@ class Row:
         return Job(self.key, self.model, self.variant, self.seed)
 
 
-COLUMNS = [field.name for field in fields(Row)]
-_INTEGERS = ("lookback", "horizon", "seed", "windows", "best_epoch", "epochs", "parameters")
-_NAMING = ("lookback", "horizon", "seed")  # never empty
-_NUMBERS = ("mse", "mae", "r2", "pearson", "mase", "seconds", "peak_memory_mb", "validation_loss")
+COLUMNS = column_names(Row)
 
 
 def failed(job: Job, error: str) -> Row:
@@ -72,15 +72,7 @@ def read_results(folder: Path) -> list[Row]:
 
 def read_file(path: Path) -> list[Row]:
     """The rows of one file; a line that is none is an error that names it."""
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = set(COLUMNS) - set(reader.fieldnames or [])
-            if missing:
-                raise DataError(f"{path} lacks the columns {', '.join(sorted(missing))}: it is no file of results")
-            return [_parse(line, f"{path}, line {reader.line_num}") for line in reader]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged ({error}): mend it, or move it away") from error
+    return read_records(path, Row)
 
 
 def finished(folder: Path) -> set[Job]:
@@ -100,14 +92,7 @@ def add_row(folder: Path, row: Row) -> None:
         if row.error and any(old.job == row.job and not old.error for old in rows):
             return
         rows = sorted([*(old for old in rows if old.job != row.job), row], key=_order)
-        part = path.with_suffix(".csv.part")
-        with part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            writer.writerows(map(_format, rows))
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_records(path, rows, Row)
 
 
 def errors_path(folder: Path, job: Job) -> Path:
@@ -140,24 +125,3 @@ def runs_folder(folder: Path) -> Path:
 def _order(row: Row) -> tuple[object, ...]:
     datasets = {key.dataset: None for key in (*tasks(), *own_tasks())}
     return (row.variant != "main", row.variant, list(datasets).index(row.dataset), row.lookback, row.horizon, row.seed)
-
-
-def _format(row: Row) -> list[str]:
-    return [
-        f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value) for value in astuple(row)
-    ]
-
-
-def _parse(line: dict[str, str], place: str) -> Row:
-    values: dict[str, object] = {name: line[name] for name in COLUMNS}
-    try:
-        if None in line or None in line.values():  # so csv marks too many cells, and too few
-            raise ValueError("it must have a cell for each column")
-        for name in _INTEGERS:
-            values[name] = int(line[name]) if line[name] or name in _NAMING else None
-        for name in _NUMBERS:
-            values[name] = float(line[name]) if line[name] else None
-        values["dataset"] = find_dataset(line["dataset"]).name
-    except ValueError as error:
-        raise DataError(f"{place} is damaged ({error}): mend it, or take the line out") from error
-    return Row(**values)  # type: ignore[arg-type]

@@ -1,14 +1,11 @@
 """What was measured: one CSV row a case in `<results>/costs/efficiency.csv`, written as it comes."""
 
-import csv
-import io
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from olinear.bench.efficiency.cases import Case, find_models, make_cases, settings
-from olinear.bench.table import write_text
-from olinear.errors import DataError
+from olinear.bench.records import column_names, read_records, write_records
 
 
 @dataclass(frozen=True)
@@ -45,10 +42,7 @@ class CostRow:
         return Case(self.model, self.form, self.series, self.settings, self.lookback, self.horizon, self.batch)
 
 
-COLUMNS = [field.name for field in fields(CostRow)]
-_INTEGERS = ("series", "lookback", "horizon", "batch", "parameters", "multiplications", "threads")
-_NAMING = ("series", "lookback", "horizon", "batch")  # never empty
-_NUMBERS = tuple(name for name in COLUMNS if name.endswith(("_ratio", "_ms", "_mb")))
+COLUMNS = column_names(CostRow)
 
 
 def costs_file(results: Path) -> Path:
@@ -59,17 +53,7 @@ def costs_file(results: Path) -> Path:
 def read_costs(results: Path) -> list[CostRow]:
     """Every row; none if there is no file."""
     path = costs_file(results)
-    if not path.exists():
-        return []
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = set(COLUMNS) - set(reader.fieldnames or [])
-            if missing:
-                raise DataError(f"{path} lacks the columns {', '.join(sorted(missing))}: mend it, or move it away")
-            return [_parse(line, f"{path}, line {reader.line_num}") for line in reader]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged ({error}): mend it, or move it away") from error
+    return read_records(path, CostRow) if path.exists() else []
 
 
 def add_cost(results: Path, row: CostRow) -> None:
@@ -77,11 +61,7 @@ def add_cost(results: Path, row: CostRow) -> None:
     path = costs_file(results)
     path.parent.mkdir(parents=True, exist_ok=True)
     others = [old for old in read_costs(results) if _name(old) != _name(row)]
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_format, in_order([*others, row])))
-    write_text(file.getvalue(), path)
+    write_records(path, in_order([*others, row]), CostRow)
 
 
 def in_order(rows: Sequence[CostRow]) -> list[CostRow]:
@@ -93,23 +73,3 @@ def in_order(rows: Sequence[CostRow]) -> list[CostRow]:
 
 def _name(row: CostRow) -> tuple[str, str, int]:
     return row.model, row.form, row.series
-
-
-def _format(row: CostRow) -> list[str]:
-    return [
-        f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value) for value in astuple(row)
-    ]
-
-
-def _parse(line: dict[str, str], place: str) -> CostRow:
-    values: dict[str, object] = {name: line[name] for name in COLUMNS}
-    try:
-        if None in line or None in line.values():  # so csv marks too many cells, and too few
-            raise ValueError("it must have a cell for each column")
-        for name in _INTEGERS:
-            values[name] = int(line[name]) if line[name] or name in _NAMING else None
-        for name in _NUMBERS:
-            values[name] = float(line[name]) if line[name] else None
-    except ValueError as error:
-        raise DataError(f"{place} is damaged ({error}): mend it, or take the line out") from error
-    return CostRow(**values)  # type: ignore[arg-type]
