@@ -31,7 +31,7 @@ CHANGES = {
     "bases/Fourier": {"basis": "fourier"},
     "bases/Wavelet2": {"basis": "dmey"},
     "csl-isl/w/o + Linear": {"parts": {"mixer": None}},
-    "csl-isl/Linear + w/o": {"parts": {"mixer": "linear", "temporal": None}},
+    "csl-isl/Linear + w/o": {"parts": {"mixer": "linear", "temporal": None, "pre_linear": False, "post_linear": False}},
     "csl-isl/NormLin + NormLin": {"parts": {"temporal": "normlin"}},
     "mixers/Flowformer": {"parts": {"mixer": "flowformer", "pre_linear": False, "post_linear": False}},
     "pre-post/pre": {"parts": {"post_linear": False}},
