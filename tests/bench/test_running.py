@@ -97,7 +97,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         asked.training, asked.validation, asked.config = training, validation, config
         return TrainingReport(4, 0.25, False, 7, 1.26, [])
 
-    def evaluate(model, windows):
+    def evaluate(model, windows, batch_size):
         asked.test = windows
         return Scores(0.1, 0.2, 0.3, 0.4, 0.5, len(windows))
 

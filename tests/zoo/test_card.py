@@ -168,6 +168,12 @@ def test_dropout():
     torch.nn.init.zeros_(model.token)
     assert dropped_share(model, model.blocks, windows(50, 20, 3).float()) == pytest.approx(0.2 + 0.4 * 0.8, abs=0.05)
     assert [block.dropout.p, block.series.dropout, block.time.dropout, block.time.token_forward[2].p] == [0.4] * 4
+    query, key, value = torch.randn(3, 2, 2, len(block.time.query_smoothing), 4)
+    for attend in (block.time.over_tokens, block.time.over_features):
+        assert not torch.equal(attend(query, key, value), attend(query, key, value))
+        block.time.eval()
+        assert torch.equal(attend(query, key, value), attend(query, key, value))
+        block.time.train()
 
 
 def test_scale_and_level_of_a_series_are_put_back():

@@ -120,7 +120,7 @@ def test_equals_numpy(options, lookback):
 
 
 def test_parameter_counts():
-    """Two blocks of 1144 m f weights and what is around them: with 2 and 3 halvings, printed as 1.19 M."""
+    """Two blocks of 1144 m f weights and what is around them: with 2 and 3 halvings; 1.19 M is printed."""
     for halvings, parameters in ((2, 1_197_042), (3, 1_196_528)):
         assert count(TimeMixerPP(7, 96, 96, halvings=halvings)) == parameters
     block = ScaleImageBlock(16, 32, top_k=3, kernels=6, season_axis="within")

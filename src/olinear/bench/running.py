@@ -55,7 +55,9 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
     test = target.windows(target.split.test, lookback, horizon)
     compact = model.compact() if hasattr(model, "compact") else model  # OLinear's form for inference
-    scores = evaluate(compact, test)
+    # A model whose forecast depends on its batch sees batches of the size it was trained with.
+    at_once = task.batch_size if getattr(model, "depends_on_batch", False) else 128
+    scores = evaluate(compact, test, at_once)
     row = Row(
         *job.key,
         job.model,
@@ -79,7 +81,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
     )
     if job.variant != "main" or job.seed != FIRST_SEED:
         return Outcome(row)
-    errors = window_errors(compact, test).float().cpu().numpy()
+    errors = window_errors(compact, test, at_once).float().cpu().numpy()
     return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job) else None, errors)
 
 

@@ -188,7 +188,9 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
 
 def _validate(run: RunState, validation: Windows, averaged: bool) -> float:
     """The validation loss of the weights in the model, which are kept if no others were better."""
-    loss = mean_loss(run.model, validation, LOSSES[run.config.loss], 4 * run.config.batch_size)
+    # A model whose forecast depends on its batch sees batches of the size it is trained with.
+    size = run.config.batch_size * (1 if getattr(run.model, "depends_on_batch", False) else 4)
+    loss = mean_loss(run.model, validation, LOSSES[run.config.loss], size)
     if loss < run.position.best_loss:
         run.keep_best(loss, averaged)
     return loss

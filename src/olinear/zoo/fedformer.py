@@ -33,7 +33,9 @@ class FEDformer(nn.Module):
     counts 16,303,111 (16.3 M) in this way, 22,070,279 as reals: with 4,096 for the marks of time, 1,838,592 in key and
     value maps that it never uses, and 2,048 biases that do not reach a forecast (those before a mean over time is
     taken away: LayerNorms, and the outputs of the encoder's frequencies), which are all left out here.
-    Simplified: no marks of time (hour, weekday, …). Not checked: several decoder blocks, which the authors do not use.
+    Simplified: no marks of time (hour, weekday, …), which the published results had, and which were all that told the
+    steps of the horizon apart: `sinusoidal=True` gives them positions instead. Not checked: several decoder blocks,
+    which the authors do not use.
 
     Args:
         n_series, lookback, horizon: n, t, h.
