@@ -89,8 +89,8 @@ def test_markdown_to_the_letter():
         "\n"
         "- 2 of 140 tasks, mean over 1 seed each.\n"
         "- Ours / published OLinear, mean over tasks: MSE 1.000, MAE 1.000; above 1.05 in MSE: 0 tasks.\n"
-        "- Best MSE among itself and the eleven published baselines: ours on 1 of 2 tasks, published OLinear on 1.\n"
-        "- Best MAE among itself and the eleven published baselines: ours on 1 of 2 tasks, published OLinear on 1.\n"
+        "- Best MSE among itself and the eleven other published models: ours on 1 of 2 tasks, published OLinear on 1.\n"
+        "- Best MAE among itself and the eleven other published models: ours on 1 of 2 tasks, published OLinear on 1.\n"
     )
 
 

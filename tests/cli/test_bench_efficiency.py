@@ -134,12 +134,12 @@ def test_an_interrupt_keeps_what_was_measured(results, monkeypatch):
     [
         ([*STUDY, "--series", 9], "--series must be one of 7, 8, 21, 137, 321, 862, found 9"),
         ([*STUDY, "--model", "GPT"], "no model is called 'GPT': there are OLinear, OLinear-C, DLinear"),
-        ([*STUDY, "--dataset", "ETTh1"], "this study takes no --dataset: choose by --model and --series"),
-        ([*STUDY, "--seeds", 2], "this study takes no --seeds"),
+        ([*STUDY, "--dataset", "ETTh1"], "--dataset is not for this study: choose by --model and --series"),
+        ([*STUDY, "--seeds", 2], "--seeds is not for this study"),
         ([*STUDY, "--table", "--again"], "--table measures nothing and --again measures anew"),
         ([*STUDY, "--plot", "-"], "a picture needs a file"),
-        (["bench", "study", "bases", "--plot", "a.png"], "no --plot: it belongs to the study efficiency"),
-        (["bench", "study", "bases", "--model", "DLinear"], "no --model: it belongs to the study efficiency"),
+        (["bench", "study", "bases", "--plot", "a.png"], "--plot belongs to the study efficiency"),
+        (["bench", "study", "bases", "--model", "DLinear"], "--model belongs to the study efficiency"),
         (["bench", "study", "efficient"], "no study is called 'efficient': there are bases"),
     ],
 )

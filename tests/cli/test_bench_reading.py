@@ -166,7 +166,8 @@ def test_no_results_say_how_to_make_some(tmp_path, command):
 def test_an_absent_variant_says_what_is_there(results, command):
     told = refused(DataError, command, "--results", results, "--variant", "rank=16")
     assert told.endswith(
-        "has no results of OLinear rank=16, only of OLinear main: make some with `olinear bench run --variant rank=16`"
+        "has no results of OLinear rank=16, only of OLinear main: make some with "
+        "`olinear bench run --model OLinear --variant rank=16`"
     )
 
 
@@ -198,3 +199,19 @@ def test_models_beside_each_other(tmp_path):
     assert "sign-flip test" in shown
     only = refused(DataError, "table", "--models", "--dataset", "ILI", "--results", tmp_path)
     assert "has no task with results of two models: make some with `olinear bench run --model all`" in only
+
+
+def test_some_datasets_only(results):
+    shown = done("table", "--results", results, "--dataset", "ili").stdout
+    assert "1 of 8 tasks" in shown
+    assert "ETTm1" not in shown
+
+
+@pytest.mark.parametrize("option", [["--by", "dataset"], ["--variant", "OLinear-C"], ["--model", "DLinear"]])
+def test_what_would_be_ignored_is_refused(results, option):
+    told = refused(ConfigError, "table", "--models", "--results", results, *option)
+    assert told == f"{option[0]} is not for --models, which shows the main results of all"
+
+
+def test_a_model_in_other_letters(results):
+    assert "of 140 tasks" in done("table", "--results", results, "--model", "olinear").stdout

@@ -64,6 +64,7 @@ def test_nothing_yet(tmp_path):
         (["mixers", "--dataset", "ETTh1"], "the study mixers is on NASDAQ, ILI, PEMS08_tail: for another"),
         (["mixers", "--dataset", "ETTh9"], "no dataset is called"),
         (["mixers", "--data", "nowhere"], "--data must be a folder"),
+        (["mixers", "--table", "--dry-run"], "leave one of them out"),
     ],
 )
 def test_what_is_refused(arguments, reason, tmp_path):

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from olinear.errors import DataError
-from olinear.evaluation import holm, sign_flip_test
+from olinear.errors import OLinearError
+from olinear.evaluation import holm, least_p, sign_flip_test
 
 
 def overlapping(rng: np.random.Generator, windows: int, horizon: int) -> np.ndarray:
@@ -55,14 +55,27 @@ def test_sides_and_repetition():
     assert sign_flip_test(a, a, 5) == 1.0
 
 
-def test_too_few_windows():
-    assert sign_flip_test(np.ones(11), np.zeros(11), 1) is None
-    assert sign_flip_test(np.ones(12), np.zeros(12), 1) is not None
+def test_the_least_p_is_that_of_the_most_one_sided_outcome():
+    for windows in (0, 1, 12, 25, 100):
+        one_sided = np.arange(1.0, windows + 1)
+        assert sign_flip_test(one_sided, np.zeros(windows), 1) == pytest.approx(min(least_p(windows, 1), 1.0), abs=1e-3)
+    assert least_p(12, 1) == 2 / 64
+    assert least_p(1, 1) > 1
 
 
-def test_what_is_refused():
-    with pytest.raises(DataError, match=r"one number a window, found an array of shape \(3, 2\)"):
-        sign_flip_test(np.ones((3, 2)), np.zeros((3, 2)), 1)
+@pytest.mark.parametrize(
+    ("errors", "others", "horizon", "reason"),
+    [
+        (np.ones((3, 2)), np.zeros((3, 2)), 1, r"one number a window for both models, found shapes \(3, 2\)"),
+        (np.ones(30), np.zeros(29), 1, "one number a window for both models"),
+        (np.array([np.nan, *np.ones(29)]), np.zeros(30), 1, "must be numbers"),
+        (np.ones(30), np.zeros(30), 0, "horizon must be at least 1, found 0"),
+    ],
+)
+def test_what_is_refused(errors, others, horizon, reason):
+    """A missing error above all: it would make every difference look certain."""
+    with pytest.raises(OLinearError, match=reason):
+        sign_flip_test(errors, others, horizon)
 
 
 def test_holm_by_hand():

@@ -53,7 +53,9 @@ class Comparison:
         return median(known) if known else None
 
     def tied(self, a: MethodScore, b: MethodScore) -> bool:
-        """Whether two methods differ by no more than seeds do: √(s_a² + s_b²)."""
+        """Whether two methods differ by no more than seeds do, √(s_a² + s_b²), or not at the printed decimals."""
+        if _rounded(a.mse) == _rounded(b.mse):
+            return True
         spreads = [self.typical_spread if score.spread is None else score.spread for score in (a, b)]
         return abs((a.mse or 0) - (b.mse or 0)) <= math.hypot(*(spread or 0 for spread in spreads))
 
@@ -70,13 +72,21 @@ def _compare(study: Study, model: str, place: Place, found: dict[tuple[str, str,
     by_method = {
         method: {key: found[model, study.variant(method), key] for key in place.tasks} for method in study.methods
     }
-    begun = [results for results in by_method.values() if any(results.values())]
-    keys = [key for key in place.tasks if begun and all(results[key] for results in begun)]
+    keys = _common_tasks([[key for key in place.tasks if results[key]] for results in by_method.values()])
     scores = [
         _score(method, [results[key] for key in keys], _printed(study, model, place, keys, method))
         for method, results in by_method.items()
     ]
     return Comparison(model, place, tuple(key.horizon for key in keys), tuple(scores))
+
+
+def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
+    """The tasks that all methods have; one that would leave none, since it has only begun, is left out."""
+    fullest, *others = sorted(done, key=len, reverse=True)
+    common = fullest
+    for keys in others:
+        common = [key for key in common if key in keys] or common
+    return common
 
 
 def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> MethodScore:
@@ -149,7 +159,7 @@ def _say_agreement(comparison: Comparison, scores: Sequence[MethodScore]) -> lis
     """The paper's best, and how the pairs stand."""
     agree, ties, against = 0, 0, []
     for a, b in combinations(scores, 2):
-        theirs = round(a.paper.mse or 0, DECIMALS) - round(b.paper.mse or 0, DECIMALS)
+        theirs = _rounded(a.paper.mse) - _rounded(b.paper.mse)
         ours = (a.mse or 0) - (b.mse or 0)
         if theirs == 0 or comparison.tied(a, b):
             ties += 1
@@ -157,7 +167,12 @@ def _say_agreement(comparison: Comparison, scores: Sequence[MethodScore]) -> lis
             agree += 1
         else:
             against.append(f"{a.method} before {b.method}" if ours < 0 else f"{b.method} before {a.method}")
-    best = min(scores, key=lambda score: score.paper.mse or 0.0)
-    count = f"of {agree + ties + len(against)} pairs {agree} are in the paper's order, {ties} tied"
+    least = min(_rounded(score.paper.mse) for score in scores)
+    best = [score.method for score in scores if _rounded(score.paper.mse) == least]
+    count = f"of {agree + ties + len(against)} pairs {agree} are in the paper's order, {ties} tied here or there"
     reversed_ones = f", {len(against)} reversed ({', '.join(against)})" if against else ", none reversed"
-    return [f"in the paper {best.method}", count + reversed_ones]
+    return [f"in the paper {' and '.join(best)}", count + reversed_ones]
+
+
+def _rounded(value: float | None) -> float:
+    return round(value or 0.0, DECIMALS)

@@ -14,6 +14,7 @@ from olinear.zoo import MAIN, MODELS
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
 # About when a run is at its best; how long early stopping lets it go is not known before.
+SLOWER = {"mamba": 4.0, "reformer": 4.0}  # than NormLin, at 170 series: they go step by step, or sort
 TYPICAL_BEST = {"type1": 7, "type3": 20}
 
 
@@ -64,7 +65,7 @@ def estimate(plan: Recipe, speed: float) -> float:
     """Seconds of a recipe on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
     task, dataset = plan.task, find_dataset(plan.train_on)
     forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
-    step = 3 * forward / speed + 2e-9 * weights + 5e-3
+    step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(str(plan.parts.get("mixer")), 1.0)
     rows_trained = plan.train_share * len(dataset.split_rows(dataset.rows, task.split).train)
     windows = max(rows_trained - task.key.lookback - task.key.horizon, 1)
     epochs = min(task.max_epochs, task.patience + TYPICAL_BEST.get(task.schedule, task.max_epochs))

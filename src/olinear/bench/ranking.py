@@ -12,7 +12,7 @@ from olinear.bench.results import Row, read_errors
 from olinear.bench.summary import is_result
 from olinear.bench.table import Cell, Column, ResultTable
 from olinear.bench.tasks import TaskKey, own_tasks, published
-from olinear.evaluation import holm, sign_flip_test
+from olinear.evaluation import holm, least_p, sign_flip_test
 from olinear.zoo import MAIN
 
 LEVEL = 0.05
@@ -28,8 +28,7 @@ class Ranking:
     scores: dict[str, dict[TaskKey, float]]  # model -> task -> mean over seeds
     ranks: dict[str, float]  # model -> mean over the tasks that all models have; empty without such a task
     ranked: int  # how many tasks those are
-    marks: dict[tuple[str, TaskKey], str]  # "+" better than OLinear, "-" worse, "" neither can be shown
-    untested: tuple[TaskKey, ...]  # too few windows, or their errors were not kept
+    marks: dict[tuple[str, TaskKey], str]  # "+" better than OLinear, "-" worse, "" not shown to differ, "?" not tested
 
 
 def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wanted: Sequence[TaskKey] = ()) -> Ranking:
@@ -47,37 +46,34 @@ def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wante
     }
     common = [key for key in tasks if all(key in by_task for by_task in scores.values())]
     ranks = {model: fmean(_rank(scores, model, key) for key in common) for model in scores} if common else {}
-    marks, untested = _marks(scores, tasks, folder)
-    return Ranking(metric, tasks, scores, ranks, len(common), marks, untested)
+    return Ranking(metric, tasks, scores, ranks, len(common), _marks(scores, tasks, folder))
 
 
 def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> float:
     """The place of a model on a task; equals share the mean of their places."""
     own = scores[model][key]
-    values = [by_task[key] for by_task in scores.values()]
+    values = [by_task[key] for by_task in scores.values() if key in by_task]
     return 1 + sum(value < own for value in values) + (values.count(own) - 1) / 2
 
 
 def _marks(
     scores: dict[str, dict[TaskKey, float]], tasks: Sequence[TaskKey], folder: Path
-) -> tuple[dict[tuple[str, TaskKey], str], tuple[TaskKey, ...]]:
+) -> dict[tuple[str, TaskKey], str]:
     """Each model against OLinear, task by task, by the errors of their first seeds on every test window."""
     marks: dict[tuple[str, TaskKey], str] = {}
-    untested = []
     for key in tasks:
-        errors = {model: read_errors(folder, Job(key, model, seed=FIRST_SEED)) for model in scores}
-        main, p_values = errors.pop(MAIN, None), {}
-        for model, theirs in errors.items():
-            p = None if main is None or theirs is None else sign_flip_test(theirs, main, key.horizon)
-            if p is not None and main is not None and theirs is not None:
-                p_values[model] = p
-                marks[model, key] = "-" if theirs.mean() > main.mean() else "+"
-        if not p_values:
-            untested.append(key)
-        for model, p in holm(p_values).items():
-            if p >= LEVEL:
-                marks[model, key] = ""
-    return marks, tuple(untested)
+        models = [model for model in scores if model != MAIN and key in scores[model]]
+        marks |= dict.fromkeys(((model, key) for model in models), "?")
+        main = read_errors(folder, Job(key, seed=FIRST_SEED))
+        kept = {model: read_errors(folder, Job(key, model, seed=FIRST_SEED)) for model in models}
+        errors = {model: theirs for model, theirs in kept.items() if theirs is not None}
+        if main is None or len(errors) * least_p(len(main), key.horizon) >= LEVEL:
+            continue
+        p_values = holm({model: sign_flip_test(theirs, main, key.horizon) for model, theirs in errors.items()})
+        for model, p in p_values.items():
+            worse = errors[model].mean() > main.mean()
+            marks[model, key] = "" if p >= LEVEL else "-" if worse else "+"
+    return marks
 
 
 def ranking_table(ranking: Ranking, tasks: Sequence[TaskKey] | None = None) -> ResultTable:
@@ -92,11 +88,17 @@ def ranking_table(ranking: Ranking, tasks: Sequence[TaskKey] | None = None) -> R
         cells: list[Cell] = [model, ranking.ranks.get(model)]
         for column, key in enumerate(tasks, start=len(cells)):
             score = ranking.scores[model].get(key)
-            cells.append(None if score is None else f"{score:.3f}{ranking.marks.get((model, key), '')}")
+            cells.append(None if score is None else _cell(ranking, model, key))
             if score == best[key]:
                 table.bold.add((row, column))
         table.cells.append(cells)
     return table
+
+
+def _cell(ranking: Ranking, model: str, key: TaskKey) -> str:
+    """A score, its place, and its mark."""
+    place = _rank(ranking.scores, model, key)
+    return f"{ranking.scores[model][key]:.3f} ({place:g}){ranking.marks.get((model, key), '')}"
 
 
 def ranking_lines(ranking: Ranking) -> list[str]:
@@ -105,7 +107,7 @@ def ranking_lines(ranking: Ranking) -> list[str]:
     ranked = f"Mean rank over the {ranking.ranked} tasks that all models have."
     if not ranking.ranked:
         ranked = "No mean rank: no task has results of all models."
-    lines = [f"{name}, mean over seeds, lower is better. {ranked}"]
+    lines = [f"{name}, mean over seeds, and its place in brackets. {ranked}"]
     if MAIN in ranking.scores:
         best = [key for key in ranking.tasks if _is_best(ranking, key)]
         place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if ranking.ranks else None
@@ -116,9 +118,8 @@ def ranking_lines(ranking: Ranking) -> list[str]:
         "paired over test windows, in blocks of two horizons since neighbouring windows overlap; Holm's correction "
         "within a task."
     )
-    if ranking.untested:
-        tasks = ", ".join(map(str, ranking.untested))
-        lines.append(f"Not tested, for too few test windows or none kept: {tasks}.")
+    if "?" in ranking.marks.values():
+        lines.append("? not tested: no window errors were kept, or too few test windows to show a difference.")
     return lines
 
 

@@ -29,7 +29,7 @@ from olinear.bench.table import Column, ResultTable, dataset_table, task_table, 
 from olinear.bench.tasks import TaskKey, find_task
 
 DATA = "For data that is not here, `olinear data list` says how to get it."
-BEST = "Best: on so many tasks, among itself and the eleven published baselines; at three decimals, and ties count."
+BEST = "Best: on so many tasks, among itself and the eleven other published models; at three decimals, and ties count."
 
 
 def write_report(

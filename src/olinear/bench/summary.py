@@ -24,6 +24,7 @@ class Selection:
     model: str = MAIN
     variant: str = "main"
     suite: str = "all"  # or "long" or "short"
+    datasets: tuple[str, ...] = ()  # all, if none is named
 
     @property
     def reference(self) -> str:
@@ -34,7 +35,8 @@ class Selection:
     def tasks(self) -> list[TaskKey]:
         """The paper's tasks that the rows can answer, in the order of its tables."""
         suited = [key for key in published() if self.suite in ("all", find_task(key).suite)]
-        keys = [key for key in suited if self.reference in published()[key]]
+        named = [key for key in suited if not self.datasets or key.dataset in self.datasets]
+        keys = [key for key in named if self.reference in published()[key]]
         return [key for key in keys if key.lookback == 96] if self.variant == SEARCH else keys
 
     def pick(self, rows: Iterable[Row]) -> list[Row]:

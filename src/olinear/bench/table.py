@@ -95,9 +95,9 @@ def summary_lines(summary: Summary) -> list[str]:
         f"Ours / published {summary.reference}, mean over tasks: MSE {summary.mse_ratio:.3f}, "
         f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} "
         f"{'task' if len(summary.worse) == 1 else 'tasks'}.",
-        f"Best MSE among itself and the eleven published baselines: ours on {summary.best_mse} of {summary.tasks} "
+        f"Best MSE among itself and the eleven other published models: ours on {summary.best_mse} of {summary.tasks} "
         f"tasks, published {summary.reference} on {summary.published_best_mse}.",
-        f"Best MAE among itself and the eleven published baselines: ours on {summary.best_mae} of {summary.tasks} "
+        f"Best MAE among itself and the eleven other published models: ours on {summary.best_mae} of {summary.tasks} "
         f"tasks, published {summary.reference} on {summary.published_best_mae}.",
     ]
 

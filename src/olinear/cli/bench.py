@@ -33,7 +33,8 @@ def run(
         list[str] | None,
         typer.Option(
             help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
-            "swapped-q=Power, embed=8, rank=16, or STUDY/METHOD such as bases/Fourier; may be repeated."
+            "swapped-q=Power, embed=8, rank=16, STUDY/METHOD such as bases/Fourier, setting=NAME of another model; may "
+            "be repeated."
         ),
     ] = None,
     seeds: Seeds = 1,
@@ -64,13 +65,14 @@ def _choose_jobs(
     seeds: int,
 ) -> "list[Job]":
     from olinear.bench import expand, tasks
+    from olinear.bench.tasks import own_tasks
     from olinear.datasets import find_dataset
     from olinear.zoo import MODELS, find_model
 
     names = None if dataset is None else {find_dataset(name).name for name in dataset}
     keys = [
         key
-        for key, task in tasks().items()
+        for key, task in (tasks() | (own_tasks() if names else {})).items()
         if suite in ("all", task.suite)
         and (names is None or key.dataset in names)
         and (not horizon or key.horizon in horizon)

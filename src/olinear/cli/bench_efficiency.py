@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olinear.cli.bench_reading import Format, deliver
-from olinear.cli.common import check_picture, print_table, say
+from olinear.cli.common import check_picture, print_table, refuse_given, say
 from olinear.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Choice:
 
 def check_options(context: typer.Context, *, efficiency: bool) -> None:
     """Refuse an option of the other kind of study."""
-    here = ("dataset", "seeds", "jobs", "data") if efficiency else ("model", "series", "again", "plot")
-    sources = {name: context.get_parameter_source(name) for name in here}
-    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if given:
-        remedy = "choose by --model and --series" if efficiency else "it belongs to the study efficiency"
-        raise ConfigError(f"this study takes no --{given[0]}: {remedy}")
+    if efficiency:
+        refuse_given(
+            context, ("dataset", "seeds", "jobs", "data"), "is not for this study: choose by --model and --series"
+        )
+    else:
+        refuse_given(context, ("model", "series", "again", "plot"), "belongs to the study efficiency")
 
 
 def study_efficiency(

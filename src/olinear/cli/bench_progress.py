@@ -15,6 +15,7 @@ from olinear.bench.pool import State
 from olinear.bench.tasks import published
 from olinear.bench.worker import Message
 from olinear.cli.common import print_table, say
+from olinear.datasets import find_dataset, how_to_get
 
 
 def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
@@ -27,7 +28,7 @@ def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
         print_table(["task", "model", "variant", "seed", "one thread", ""], rows)
     for name, count in plan.missing.items():
         need = "job needs" if count == 1 else "jobs need"
-        say(f"note: {count} {need} {name}, which is not here (`olinear data list` says how to get it)")
+        say(f"note: {count} {need} {name}, which is not here: {how_to_get(find_dataset(name))}")
     short = sum(p.seconds for p in plan.jobs if not p.is_long)
     about = short / jobs + (plan.seconds - short) / torch.get_num_threads()
     say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {duration(about)}")

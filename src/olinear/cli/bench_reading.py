@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from olinear.cli.bench_running import Data, Results
-from olinear.cli.common import say
+from olinear.cli.common import refuse_given, say
 from olinear.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ NARROWEST = 80  # characters; a narrower terminal breaks lines itself
 
 
 def table(
+    context: typer.Context,
     results: Results = Path("results"),
     data: Data = None,
     format: Format = "terminal",
     by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
     models: Annotated[bool, typer.Option("--models", help="All models beside each other, with ranks.")] = False,
-    dataset: Annotated[list[str] | None, typer.Option(help="With --models: only these; may be repeated.")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
     variant: Variant = "main",
     model: Model = "OLinear",
     suite: Suite = "all",
@@ -46,12 +47,16 @@ def table(
     """
     from olinear.bench.summary import Selection, average_datasets, find_missing, score_tasks, summarise
     from olinear.bench.table import dataset_table, summary_lines, task_table
+    from olinear.datasets import find_dataset
+    from olinear.zoo import find_model
 
     check_out(out, results)
+    names = tuple(find_dataset(name).name for name in dataset or [])
     if models:
-        _compare_models(results, suite, dataset or [], format, out)
+        refuse_given(context, ("by", "variant", "model"), "is not for --models, which shows the main results of all")
+        _compare_models(results, suite, names, format, out)
         return
-    selection = Selection(model, variant, suite)
+    selection = Selection(find_model(model), variant, suite, names)
     rows = _read(results, selection)
     scores = score_tasks(rows, selection)
     lines = summary_lines(summarise(scores, selection))
@@ -63,17 +68,14 @@ def table(
     _say_missing(find_missing(rows, selection, data))
 
 
-def _compare_models(results: Path, suite: str, names: list[str], format: Format, out: Path | None) -> None:
+def _compare_models(results: Path, suite: str, names: tuple[str, ...], format: Format, out: Path | None) -> None:
     from olinear.bench.ranking import rank_models, ranking_lines, ranking_table
     from olinear.bench.results import read_results
     from olinear.bench.tasks import find_task, own_tasks, tasks
-    from olinear.datasets import find_dataset
 
-    datasets = [find_dataset(name).name for name in names]
-    keys = [key for key in (*tasks(), *own_tasks()) if suite in ("all", find_task(key).suite)]
-    ranking = rank_models(
-        read_results(results), results, wanted=[k for k in keys if k.dataset in datasets or not names]
-    )
+    suited = [key for key in (*tasks(), *own_tasks()) if suite in ("all", find_task(key).suite)]
+    wanted = [key for key in suited if not names or key.dataset in names]
+    ranking = rank_models(read_results(results), results, wanted=wanted)
     if not ranking.tasks:
         raise DataError(
             f"{results} has no task with results of two models: make some with `olinear bench run --model all`"
@@ -98,8 +100,9 @@ def report(
     """
     from olinear.bench.report import write_report
     from olinear.bench.summary import Selection
+    from olinear.zoo import find_model
 
-    selection = Selection(model, variant, suite)
+    selection = Selection(find_model(model), variant, suite)
     rows = _read(results, selection)
     write_report(results, out, data, selection)
     say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
@@ -116,7 +119,7 @@ def _read(folder: Path, selection: "Selection") -> "list[Row]":
         kinds = ", ".join(sorted({f"{row.model} {row.variant}" for row in rows}))
         raise DataError(
             f"{folder} has no results of {selection.model} {selection.variant}, only of {kinds}: make some with "
-            f"`olinear bench run --variant {selection.variant}`"
+            f"`olinear bench run --model {selection.model} --variant {selection.variant}`"
         )
     return rows
 

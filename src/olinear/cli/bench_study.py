@@ -53,6 +53,8 @@ def study(
     if name not in (*studies(), STUDY):
         raise ConfigError(f"no study is called {name!r}: there are {', '.join(studies())} and {STUDY}")
     check_options(context, efficiency=name == STUDY)
+    if table_only and dry_run:
+        raise ConfigError("--table prints what there is and --dry-run what is to be done: leave one of them out")
     check_out(out, results)
     if name == STUDY:
         choice = Choice(model, series, again=again, dry_run=dry_run, hours=hours)

@@ -39,6 +39,14 @@ def check_data_folder(folder: Path | None) -> None:
         raise ConfigError(f"--data must be a folder, found {folder}: is it spelt right?")
 
 
+def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Refuse options that would be ignored, if they were given on the command line."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ConfigError(f"--{name.replace('_', '-')} {why}")
+
+
 def say(text: str = "") -> None:
     """Tell a person; standard output stays for data."""
     typer.echo(text, err=True)

@@ -6,36 +6,50 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from olinear.errors import DataError
+from olinear.errors import ConfigError, DataError
 
 EXACT = 12  # up to so many blocks all sign patterns are tried, 4096 of them
 DRAWN = 9999  # patterns drawn where there are more
-LEAST_BLOCKS = 6  # with fewer, not even the most one-sided outcome has a p-value below 0.03
 
 
-def sign_flip_test(errors: ArrayLike, others: ArrayLike, horizon: int) -> float | None:
-    """The p-value of a paired test of two models' errors on the same windows; None if the windows are too few.
+def sign_flip_test(errors: ArrayLike, others: ArrayLike, horizon: int) -> float:
+    """The p-value of a paired test of two models' errors on the same windows.
 
     Neighbouring windows share most of their targets, so their errors are no independent draws, and a test that took
     them for such would find a difference in every noise. So the differences are averaged over blocks of 2h windows,
     which share hardly anything, and the test asks how often random signs would bring those averages as far to one
     side as they are. It assumes no distribution, only that without a difference each sign is as likely as the other.
+    What the blocks still share makes it a little eager: at 5 % it is wrong in about 7 % of cases.
 
     Args:
         errors, others: of each window, in the order of time.
         horizon: h.
     """
-    difference = np.asarray(errors, dtype=float) - np.asarray(others, dtype=float)
-    if difference.ndim != 1:
-        raise DataError(f"errors must be one number a window, found an array of shape {difference.shape}")
-    count = len(difference) // (2 * horizon)
-    if count < LEAST_BLOCKS:
-        return None
-    means = np.array([block.mean() for block in np.array_split(difference, count)])
+    a, b = (np.asarray(each, dtype=float) for each in (errors, others))
+    if a.ndim != 1 or a.shape != b.shape:
+        raise DataError(f"errors must be one number a window for both models, found shapes {a.shape} and {b.shape}")
+    if not np.isfinite(a - b).all():
+        raise DataError("errors must be numbers: leave out the windows that have none, for both models")
+    count = count_blocks(len(a), horizon)
+    if not count:
+        return 1.0
+    means = np.array([block.mean() for block in np.array_split(a - b, count)])
     if not means.any():
         return 1.0
     reached = np.abs(_signs(count) @ means) >= abs(means.sum()) * (1 - 1e-12)
     return float(reached.mean())
+
+
+def count_blocks(windows: int, horizon: int) -> int:
+    """How many blocks the test has."""
+    if horizon < 1:
+        raise ConfigError(f"horizon must be at least 1, found {horizon}")
+    return windows // (2 * horizon)
+
+
+def least_p(windows: int, horizon: int) -> float:
+    """The p-value of the most one-sided outcome: where it is above the level, no difference can be shown."""
+    return max(2 / 2 ** count_blocks(windows, horizon), 1 / (DRAWN + 1))
 
 
 def _signs(count: int) -> NDArray[np.float64]:
