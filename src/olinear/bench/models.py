@@ -1,31 +1,27 @@
 """How the other forecasters are built and trained: `data/models.toml`."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from olinear.bench.datafiles import Strict, data_settings
 from olinear.errors import ConfigError
 from olinear.zoo import find_model
 
 
-class Setting(BaseModel):
+class Setting(Strict):
     """Options of a model, and what its training changes of the task's (batch size, learning rate, …)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    options: dict[str, Any] = {}
-    training: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
+    training: dict[str, Any] = Field(default_factory=dict)
     loss: str = "l2"
 
 
 @cache
 def settings() -> dict[str, dict[str, Setting]]:
     """Model -> name of a setting -> setting."""
-    text = (files("olinear.bench") / "data" / "models.toml").read_text("utf-8")
-    found = tomllib.loads(text)
+    found = data_settings("models.toml")
     return {model: {name: Setting(**setting) for name, setting in by_name.items()} for model, by_name in found.items()}
 
 

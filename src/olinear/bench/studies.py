@@ -1,13 +1,12 @@
 """The paper's ablations and plug-in experiments as data: `data/studies.toml`, and what the paper printed of them."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from olinear.bench.tasks import TaskKey, data_rows
+from olinear.bench.datafiles import Strict, data_rows, data_settings
+from olinear.bench.tasks import TaskKey
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
 from olinear.nn.bases import BASES
@@ -17,10 +16,6 @@ from olinear.zoo import MAIN
 from olinear.zoo.mixers import TOKEN_MIXERS
 
 NONE = "none"  # in the file, where a part is left out
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Method(Strict):
@@ -37,7 +32,7 @@ class Method(Strict):
     norm: Norm | None = None
     correlation: bool = False
     orthotrans: bool = False
-    options: dict[str, Any] = {}  # of a model other than OLinear
+    options: dict[str, Any] = Field(default_factory=dict)  # of a model other than OLinear
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Method":
@@ -97,8 +92,7 @@ class Study(Strict):
 @cache
 def studies() -> dict[str, Study]:
     """All studies by name."""
-    text = (files("olinear.bench") / "data" / "studies.toml").read_text("utf-8")
-    return {name: Study(name=name, **study) for name, study in tomllib.loads(text).items()}
+    return {name: Study(name=name, **study) for name, study in data_settings("studies.toml").items()}
 
 
 def find_study(name: str) -> Study:

@@ -1,11 +1,10 @@
 """The paper's 140 tasks: their hyperparameters and the published results, as data."""
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
+from olinear.bench.datafiles import data_rows
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
 from olinear.zoo import MAIN
@@ -99,10 +98,3 @@ def _task(row: dict[str, str]) -> Task:
 
 def _key(row: dict[str, str]) -> TaskKey:
     return TaskKey(row["dataset"], int(row["lookback"]), int(row["horizon"]))
-
-
-def data_rows(name: str, **wanted: str) -> list[dict[str, str]]:
-    """The rows of a CSV file of this package whose columns have the wanted values."""
-    text = (files("olinear.bench") / "data" / name).read_text("utf-8")
-    rows = csv.DictReader(text.splitlines())
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]

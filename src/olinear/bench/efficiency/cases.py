@@ -1,15 +1,14 @@
 """What every model costs, as data: the shapes and settings of `data/efficiency.toml`, and a case for each."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from olinear.bench.datafiles import Strict, data_settings
 from olinear.bench.tasks import CORRELATION
 from olinear.errors import ConfigError
 from olinear.zoo import MAIN, MODELS
@@ -21,10 +20,6 @@ FORMS = ("plain", "folded", "compact")
 REFERENCE = "folded"  # the form of OLinear that all times are relative to
 PLAIN_FORM, NORMLIN = "main", "normlin"  # of the other models
 Stage = Literal["inference", "training"]
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Shapes(Strict):
@@ -39,8 +34,8 @@ class Shapes(Strict):
 class Entry(Strict):
     """How a model is built for the table; the keys are explained at the top of the file."""
 
-    options: dict[str, Any] = {}
-    at: dict[int, dict[str, Any]] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
+    at: dict[int, dict[str, Any]] = Field(default_factory=dict)
     normlin: dict[str, Any] | None = None
     note: str = ""
 
@@ -82,8 +77,7 @@ class Case:
 @cache
 def settings() -> Settings:
     """What `data/efficiency.toml` says."""
-    text = (files("olinear.bench") / "data" / "efficiency.toml").read_text("utf-8")
-    return Settings(**tomllib.loads(text))
+    return Settings(**data_settings("efficiency.toml"))
 
 
 def known_models() -> list[str]:

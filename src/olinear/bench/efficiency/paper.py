@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
-from olinear.bench.tasks import data_rows
+from olinear.bench.datafiles import data_rows
 from olinear.zoo import MAIN
 
 # To single parameters and multiplications, milliseconds and MB.
