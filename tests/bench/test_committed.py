@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from olinear.bench import published, read_results, recipe
-from olinear.bench.results import COLUMNS, Row, results_files
+from olinear.bench.remarks import read_remarks
+from olinear.bench.results import COLUMNS, Row, errors_path, results_files
+from olinear.bench.summary import score_tasks, summarise
 from olinear.bench.tasks import own_tasks
 from olinear.datasets import find_dataset
 
@@ -53,6 +56,24 @@ def test_a_row_belongs_to_a_task_and_covers_its_test_windows(row: Row):
     assert row.parameters or row.model in ("Ridge", "Gaussian")  # which have a closed form
     assert row.seconds
     assert re.fullmatch(r"[0-9a-f]{7,40}", row.commit), "made from changed or unknown source"
+
+
+def test_window_errors_are_of_a_row_and_agree_with_it():
+    rows = {errors_path(RESULTS, row.job).name: row for row in ROWS}
+    for path in (RESULTS / "windows").iterdir():
+        errors, row = np.load(path), rows[path.name]
+        assert (row.variant, row.seed, len(errors)) == ("main", 2023, row.windows)
+        assert errors.mean(dtype=np.float64) == pytest.approx(row.mse, rel=1e-4)
+
+
+def test_drawn_forecasts_are_of_a_row():
+    names = {f"{row.job.name}.json" for row in ROWS}
+    assert {path.name for path in (RESULTS / "forecasts").iterdir()} <= names
+
+
+def test_every_worse_task_and_no_other_has_a_remark():
+    worse = summarise(score_tasks(ROWS)).worse
+    assert set(read_remarks(RESULTS, "OLinear")) == set(worse)
 
 
 def test_the_columns_are_those_promised():

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from olinear.bench.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
+from olinear.bench.models import Setting
 from olinear.bench.tasks import CORRELATION, TaskKey, find_task, tasks
 from olinear.errors import ConfigError
 from olinear.zoo import MODELS
@@ -152,13 +153,28 @@ def test_another_model_is_trained_as_its_own_paper_says():
     assert (other.options, other.task.learning_rate) == ({"init": "mean"}, 1e-4)
 
 
-@pytest.mark.parametrize("job", [("OLinear", "setting=tsl"), ("DLinear", "OLinear-C"), ("DLinear", "rank=2")])
+@pytest.mark.parametrize("job", [("DLinear", "bases/Fourier"), ("DLinear", "OLinear-C"), ("DLinear", "rank=2")])
 def test_a_variant_of_another_model_is_refused(job):
     with pytest.raises(ConfigError, match="has no variant"):
         recipe(Job(TaskKey("ETTh1", 96, 96), *job))
 
 
+def test_another_setting_of_olinear_changes_its_training_alone(monkeypatch):
+    slow = Setting(training={"learning_rate": 1e-5, "patience": 20})
+    monkeypatch.setattr("olinear.bench.models.settings", lambda: {"OLinear": {"slow": slow}})
+    plain, plan = (recipe(Job(TaskKey("ILI", 36, 24), variant=name)) for name in ("main", "setting=slow"))
+    assert (plan.task.learning_rate, plan.task.patience) == (1e-5, 20)
+    assert replace(plan, task=plain.task) == plain
+
+
+def test_main_has_one_name():
+    with pytest.raises(ConfigError, match="the main setting is the variant main"):
+        spell("setting=main")
+
+
 def test_an_unknown_setting_is_refused():
+    with pytest.raises(ConfigError, match="OLinear has no setting 'tsl'"):
+        recipe(Job(TaskKey("ETTh1", 96, 96), "OLinear", "setting=tsl"))
     with pytest.raises(ConfigError, match="no setting 'mine': it has main, tsl"):
         recipe(Job(TaskKey("ETTh1", 96, 96), "DLinear", "setting=mine"))
 

@@ -181,6 +181,12 @@ def test_ratios_are_coloured(make):
     assert page.count("td", "worse") == page.count("td", "better") == 4  # two metrics in two tables
 
 
+def test_worse_tasks_say_why(make, tmp_path):
+    (tmp_path / "remarks.toml").write_text('[OLinear]\n"ETTm1 96->96" = "a <short> remark"\n')
+    assert "ETTm1 96 96 1 0.332 0.302 1.100 a <short> remark" in make(some_rows()).text("worse")
+    assert "worse" not in make(paper_rows(1.0, [SMALL])).sections
+
+
 def test_what_is_missing_and_why(make):
     missing = make(some_rows()).text("missing")
     assert "138 of 140 tasks have no result. For data that is not here, `olinear data list` says" in missing
@@ -200,22 +206,28 @@ def test_how_it_was_made(make):
     assert "--variant" not in making
 
 
-def test_other_variants_have_a_line(make):
-    other = [replace(one, variant="basis=fourier") for one in paper_rows(1.2, [SMALL])]
-    page = make([*some_rows(), *other])
-    assert page.text("variants").endswith("OLinear basis=fourier 1 140 1.200 1.200 1 0 0")
+def test_variants_have_a_line_beside_our_main_results(make):
+    other = [replace(one, variant="rank=2") for one in paper_rows(1.32, [SMALL])]
+    alone = [replace(one, variant="rank=4") for one in paper_rows(1.0, [SMALL._replace(horizon=192)])]
+    page = make([*some_rows(), *other, *alone])
+    assert page.text("variants").endswith("OLinear rank=2 1 1.200 1.200")  # some_rows has 1.1 times the paper's there
+
+
+def test_other_models_have_a_line(make):
+    other = [replace(one, model="DLinear", mse=0.345 * 1.2, mae=0.372) for one in paper_rows(1.0, [SMALL])]
+    assert make([*some_rows(), *other]).text("models").endswith("DLinear 1 140 1.200 1.000 1 0 0")
 
 
 def test_without_others_no_line(make):
-    assert "variants" not in make(some_rows()).sections
+    assert not {"variants", "models"} & set(make(some_rows()).sections)
 
 
 def test_another_selection(make):
-    rows = [replace(one, variant="rank=16") for one in paper_rows(1.2, [SMALL])]
-    page = make([*rows, *some_rows()], Selection(variant="rank=16", suite="long"))
-    assert "variant rank=16, long suite" in page.text()
-    assert "with a result 1/52" in page.text()
-    assert page.text("making").endswith("--variant rank=16 --suite long")
+    rows = paper_rows(1.2, [SMALL, SMALL._replace(dataset="ETTm2")])
+    page = make([*rows, *some_rows()], Selection(suite="long", datasets=("ETTm1", "ETTm2")))
+    assert "Our results, long suite" in page.text()
+    assert "with a result 2/8" in page.text()
+    assert page.text("making").endswith("--suite long --dataset ETTm1 --dataset ETTm2")
 
 
 def test_only_failures_still_make_a_page(make):

@@ -109,6 +109,12 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     return asked
 
 
+def test_scores_that_are_no_numbers_are_no_result(seen, monkeypatch):
+    monkeypatch.setattr(running, "evaluate", lambda *_: Scores(float("nan"), 0.2, 0.3, 0.4, 0.5, 9))
+    with pytest.raises(DataError, match=r"the scores are no numbers: MSE nan, MAE 0\.2"):
+        do(Job(ETTH2))
+
+
 def do(job: Job) -> None:
     run_job(job, None, Path("nowhere"))
 

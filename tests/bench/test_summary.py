@@ -14,15 +14,12 @@ from reading_parts import ILI, SMALL, paper_rows, row
 from olinear.bench.summary import (
     Selection,
     average_datasets,
-    choose_lookback,
     find_missing,
     score_tasks,
     summarise,
 )
 from olinear.bench.tasks import TaskKey, published
 from olinear.datasets import catalogue
-
-SEARCH = Selection(variant="lookback-search")
 
 
 def published_frame() -> pd.DataFrame:
@@ -180,46 +177,6 @@ def test_any_results_by_numpy(factors):
     assert np.average([a.mse.ratio for a in averages], weights=weights) == pytest.approx(summary.mse_ratio)
 
 
-# The searched lookback
-
-
-def searched(lookback: int, loss: float | None, mse: float, seed: int = 2023):
-    return row(SMALL._replace(lookback=lookback), mse, seed=seed, variant="lookback-search", validation_loss=loss)
-
-
-def test_the_lookback_is_chosen_by_validation_alone():
-    """The one with the best test score would be cheating."""
-    rows = [searched(96, 0.5, 0.20), searched(336, 0.4, 0.30), searched(720, 0.6, 0.10)]
-    assert choose_lookback(rows) == [rows[1]]
-
-
-def test_each_seed_chooses_for_itself():
-    rows = [
-        searched(96, 0.5, 0.2),
-        searched(336, 0.4, 0.3),
-        searched(96, 0.3, 0.4, 2024),
-        searched(336, 0.4, 0.5, 2024),
-    ]
-    assert choose_lookback(rows) == [rows[1], rows[2]]
-    (score,) = score_tasks(rows, SEARCH)
-    assert (score.key, score.seeds, score.lookbacks) == (SMALL, 2, (96, 336))
-    assert score.mse.ours == pytest.approx((0.3 + 0.4) / 2)
-    assert score.mse.published == 0.302
-
-
-def test_ties_unknown_losses_and_failures_of_the_search():
-    equal = [searched(336, 0.4, 0.3), searched(96, 0.4, 0.2)]
-    assert choose_lookback(equal) == [equal[1]]
-    unknown = [searched(96, None, 0.2), searched(192, math.nan, 0.2), searched(336, 9.0, 0.3)]
-    assert choose_lookback(unknown) == [unknown[2]]
-    assert choose_lookback([replace(equal[0], error="killed")]) == []
-
-
-def test_the_search_has_the_long_tasks_only():
-    assert len(SEARCH.tasks) == 52
-    assert Selection(variant="lookback-search", suite="short").tasks == []
-
-
 # What is missing
 
 
@@ -252,9 +209,3 @@ def test_one_good_seed_is_enough(data_folder):
 
 def test_nothing_is_missing_from_all(data_folder):
     assert find_missing(paper_rows(), data_folder=data_folder) == []
-
-
-def test_a_searched_task_is_there_with_any_lookback(data_folder):
-    missing = find_missing([searched(720, 0.4, 0.3)], SEARCH, data_folder)
-    assert len(missing) == 51
-    assert SMALL not in {item.key for item in missing}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reading_parts import ILI, SMALL, paper_rows, row
 
-from olinear.bench.summary import Selection, average_datasets, score_tasks, summarise
+from olinear.bench.summary import average_datasets, score_tasks, summarise
 from olinear.bench.table import (
     FORMATS,
     Column,
@@ -28,7 +28,7 @@ from olinear.errors import OutputError
 
 ROWS = [row(SMALL, 0.300, 0.340, 2023), row(SMALL, 0.306, 0.342, 2024), *paper_rows(1.1, [ILI])]
 SCORES = score_tasks(ROWS)
-TABLE = task_table(SCORES, Selection())
+TABLE = task_table(SCORES)
 ODD = ResultTable([Column("na|me", False), Column("a_b")], [["[red] x|y_z & 50%", 1.0], ["\\", None]], {(0, 1)})
 
 
@@ -60,18 +60,9 @@ def test_the_cells_of_a_task():
 
 def test_one_metric_is_the_same_cells():
     for metric, first in (("MSE", 4), ("MAE", 10)):
-        one = task_table(SCORES, Selection(), [metric])
+        one = task_table(SCORES, [metric])
         assert [row[4:] for row in one.cells] == [row[first : first + 6] for row in TABLE.cells]
         assert one.bold == {(index, 4) for index, place in TABLE.bold if place == first}
-
-
-def test_the_searched_lookback_is_shown():
-    selection = Selection(variant="lookback-search")
-    rows = [row(SMALL._replace(lookback=720), 0.2, variant="lookback-search")]
-    table = task_table(score_tasks(rows, selection), selection)
-    assert table.columns[4].name == "chosen lookback"
-    assert table.texts[0][:6] == ["ETTm1", "96", "96", "1", "720", "0.200"]
-    assert table.bold == {(0, 5), (0, 11)}
 
 
 # Formats
@@ -153,7 +144,7 @@ def test_terminal():
 
 @pytest.mark.parametrize("write", FORMATS.values(), ids=FORMATS)
 def test_an_empty_table(write):
-    assert write(task_table([], Selection()), summary_lines(summarise([]))).endswith("\n")
+    assert write(task_table([]), summary_lines(summarise([]))).endswith("\n")
 
 
 # Words

@@ -120,6 +120,16 @@ def test_a_suite_a_variant_a_model(results):
     assert f"Ours / published DLinear, mean over tasks: MSE {ratio:.3f}" in own
 
 
+def test_a_variant_in_other_letters_on_some_tasks(results):
+    add_row(results, replace(paper_rows(2.0, [ILI])[0], variant="bases/Fourier"))
+    shown = done("table", "--results", results, "--variant", "bases/fourier", "--dataset", "ili").stdout
+    assert "Ratio to our main results, mean over 1 of them: MSE 2.000" in shown
+    told = refused(DataError, "table", "--results", results, "--variant", "bases/Fourier", "--suite", "long")
+    assert told == "no task of these has results of bases/Fourier: leave --dataset or --suite out to see which have"
+    told = refused(ConfigError, "table", "--results", results, "--variant", "bases/Fourier", "--worse")
+    assert told == "--worse is not for --variant, which shows tasks beside our main results"
+
+
 def test_a_narrow_terminal_breaks_no_number(results, monkeypatch):
     """Below the width of both metrics there is a table for each."""
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
@@ -163,8 +173,16 @@ def test_no_results_say_how_to_make_some(tmp_path, command):
 
 
 @pytest.mark.parametrize("command", ["table", "report"])
-def test_an_absent_variant_says_what_is_there(results, command):
-    told = refused(DataError, command, "--results", results, "--variant", "rank=16")
+def test_an_absent_model_says_what_is_there(results, command):
+    told = refused(DataError, command, "--results", results, "--model", "dlinear")
+    assert told.endswith(
+        "has no results of DLinear main, only of OLinear main: make some with "
+        "`olinear bench run --model DLinear --variant main`"
+    )
+
+
+def test_an_absent_variant_says_what_is_there(results):
+    told = refused(DataError, "table", "--results", results, "--variant", "rank=16")
     assert told.endswith(
         "has no results of OLinear rank=16, only of OLinear main: make some with "
         "`olinear bench run --model OLinear --variant rank=16`"
@@ -197,8 +215,22 @@ def test_models_beside_each_other(tmp_path):
     assert shown.index("OLinear") < shown.index("DLinear")
     assert "OLinear is best on 1 of 1 tasks" in shown
     assert "sign-flip test" in shown
+    by_mae = done("table", "--models", "--metric", "mae", "--format", "csv", "--results", tmp_path).stdout
+    assert by_mae.splitlines()[:2] == ["model,dataset,lookback,horizon,mae,place,mark", "DLinear,ETTh1,96,96,0.38,2,?"]
+    told = refused(ConfigError, "table", "--metric", "mae", "--results", tmp_path)
+    assert told == "--metric is for --models: other tables have both"
     only = refused(DataError, "table", "--models", "--dataset", "ILI", "--results", tmp_path)
     assert "has no task with results of two models: make some with `olinear bench run --model all`" in only
+
+
+def test_the_worse_tasks_and_why(results):
+    (results / "remarks.toml").write_text('[OLinear]\n"ILI 12->3" = "two seeds far apart"\n')
+    lines = done("table", "--worse", "--results", results).stdout.splitlines()
+    assert "why" in lines[1]
+    assert [line.split()[:3] for line in lines if "two seeds far apart" in line] == [["ILI", "12", "3"]]
+    assert not any(line.startswith("ETTm1") for line in lines)
+    told = refused(ConfigError, "table", "--worse", "--by", "dataset", "--results", results)
+    assert told == "--by is not for --worse, which shows tasks"
 
 
 def test_some_datasets_only(results):
@@ -207,7 +239,7 @@ def test_some_datasets_only(results):
     assert "ETTm1" not in shown
 
 
-@pytest.mark.parametrize("option", [["--by", "dataset"], ["--variant", "OLinear-C"], ["--model", "DLinear"]])
+@pytest.mark.parametrize("option", [["--by", "dataset"], ["--worse"], ["--variant", "main"], ["--model", "DLinear"]])
 def test_what_would_be_ignored_is_refused(results, option):
     told = refused(ConfigError, "table", "--models", "--results", results, *option)
     assert told == f"{option[0]} is not for --models, which shows the main results of all"

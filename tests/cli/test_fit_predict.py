@@ -1,15 +1,18 @@
 """From a table to a forecast: fit, predict and backtest as a user types them."""
 
 import io
+import re
 import shutil
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli_parts import SMALL, call, done, listing, refused, strict_json, to_long, waves
 
+from olinear.cli.fit import fit, parse_options
 from olinear.forecaster import Forecaster
-from olinear.training import loop
+from olinear.training import LOSSES, SCHEDULES, loop
 
 PNG = b"\x89PNG"
 
@@ -120,6 +123,10 @@ def test_every_option_of_fit_arrives(tmp_path, data):
         "max-epochs": 2,
         "batch-size": 20,
         "learning-rate": 0.002,
+        "validation": 0.3,
+        "patience": 1,
+        "schedule": "cosine",
+        "loss": "l2",
         "device": "cpu",
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
@@ -127,6 +134,91 @@ def test_every_option_of_fit_arrives(tmp_path, data):
     report = Forecaster.load(tmp_path / "model").report()
     for name, value in options.items():
         assert report[name.replace("-", "_")] == value
+
+
+def test_options_of_another_model_arrive(tmp_path, data):
+    """Whole numbers, others, yes or no, nothing, and names; with - or _, and beside an option of the command's own."""
+    words = ["heads=2", "blocks=1", "patch-length=4", "stride=4", "head_dropout=1e-1", "residual_attention=false"]
+    words += ["norm=layer", "final_norm=none", "patch_bias=True", "mixer = flowformer"]
+    told = [part for word in words for part in ("--option", word)]
+    folder = tmp_path / "model"
+    done("fit", data, "-h", 4, "--model", "PatchTST", "--out", folder, *SMALL, *told)
+    assert Forecaster.load(folder).report()["options"] == {
+        "model_dim": 8,
+        "heads": 2,
+        "blocks": 1,
+        "patch_length": 4,
+        "stride": 4,
+        "head_dropout": 0.1,
+        "residual_attention": False,
+        "norm": "layer",
+        "final_norm": None,
+        "patch_bias": True,
+        "mixer": "flowformer",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("8", 8),
+        ("-1", -1),
+        ("0.5", 0.5),
+        (".5", 0.5),
+        ("1e-4", 1e-4),
+        ("2.", 2.0),
+        ("TRUE", True),
+        ("false", False),
+        ("none", None),
+        ("learnt", "learnt"),
+        (" a b ", "a b"),
+        ("x=y", "x=y"),
+        ("", ""),
+    ],
+)
+def test_what_an_option_says(text, value):
+    found = parse_options([f"name={text}"])["name"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "PatchTST", "--option", "heads"], ["NAME=VALUE", "heads=4", "found 'heads'"]),
+        (["--model", "PatchTST", "--option", "=4"], ["NAME=VALUE", "found '=4'"]),
+        (["--model", "PatchTST", "--option", "head=4"], ["PatchTST has no option 'head'", "patch_length, stride"]),
+        (["--model", "PatchTST", "--option", "heads=2", "--option", "heads=4"], ["'heads' is given twice"]),
+        (["--model", "PatchTST", "--model-dim", 8, "--option", "model_dim=4"], ["model_dim is given twice"]),
+        (["--model", "PatchTST", "--option", "heads=0"], ["cannot be built with heads=0"]),
+        (["--model", "PatchTST", "--option", "dropout=nan"], ["option 'dropout'", "cannot be saved"]),
+        (["--option", "model_dim=8"], ["other models", "--model-dim"]),
+        (["--schedule", "never"], ["schedule", "'cosine'", "found 'never'"]),
+        (["--loss", "l3"], ["loss", "'l1'", "found 'l3'"]),
+        (["--patience", 0], ["patience", "found 0"]),
+        (["--validation", 1], ["validation", "found 1"]),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if value[0].startswith("--") else None,
+)
+def test_options_that_cannot_be(tmp_path, data, arguments, words):
+    message = refused("fit", data, "-h", 4, "--lookback", 12, "--out", tmp_path / "model", *arguments)
+    for word in words:
+        assert word in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_argument_of_a_forecaster_is_an_option():
+    """What Python can choose, the command can."""
+    arguments, options = signature(Forecaster).parameters, signature(fit).parameters
+    assert {name for name in arguments if name not in options} == {"options"}  # --option, one at a time
+    assert "option" in options
+
+
+def test_the_help_names_every_schedule_and_loss():
+    """They are written there by hand: the help must not wait for torch to be imported."""
+    shown = done("fit", "--help").out
+    for name in (*SCHEDULES, *LOSSES):
+        assert re.search(rf"\b{name}\b", shown), name
 
 
 def test_the_default_folder_is_model(tmp_path, data, monkeypatch):
@@ -210,6 +302,15 @@ def test_horizons(model):
     np.testing.assert_allclose(table[:4].drop(columns="time"), read_csv(whole)[["a", "b", "c"]], rtol=1e-12)
 
 
+@pytest.mark.parametrize("horizon", [[], ["--horizon", 4], ["--horizon", 2]])
+def test_recursive_keeps_the_intervals_it_can(model, horizon):
+    """Within the trained horizon nothing feeds on forecasts: the intervals are as good as ever, and no note is due."""
+    answer = done("predict", model, "--recursive", *horizon)
+    assert answer.out == done("predict", model, *horizon).out
+    assert "a-lo-80" in answer.out
+    assert answer.err == ""
+
+
 def test_a_forecast_for_machines(model, tmp_path):
     records = strict_json(done("predict", model, "--json").out)
     assert [record["time"] for record in records] == [f"2024-01-07 {hour:02d}:00:00" for hour in (6, 7, 8, 9)]
@@ -234,7 +335,10 @@ def test_a_model_without_intervals_says_so(tmp_path):
     predicted = done("predict", tmp_path / "model")
     assert "no intervals" in predicted.err
     assert read_csv(predicted.out).shape == (4, 4)
-    assert "coverage" not in done("backtest", tmp_path / "model", tmp_path / "few.csv").out
+    tested = done("backtest", tmp_path / "model", tmp_path / "few.csv")
+    assert "coverage" not in tested.out
+    assert "note: this model has no intervals" in tested.err
+    assert "no intervals" not in done("backtest", tmp_path / "model", tmp_path / "few.csv", "--levels", "").err
 
 
 def test_nothing_but_constants(tmp_path):

@@ -6,8 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
-from olinear.evaluation import evaluate, last_value
+from olinear.evaluation import evaluate, last_value, window_errors
 from olinear.nn import OLinear
 from olinear.windows import Windows
 
@@ -183,6 +184,81 @@ def test_no_gradients_are_recorded():
     evaluate(Watcher(), Windows(torch.randn(30, 2), 8, 4))
     assert seen == [False]
     assert torch.is_grad_enabled()
+
+
+class AskedWindows(Windows):
+    """Windows that note where they are asked to go, and stay."""
+
+    asked: tuple[str, ...] = ()
+
+    def to(self, device):
+        self.asked += (device.type,)
+        return self
+
+
+class Copies(nn.Module):
+    """Repeats its last rows, and has a tensor somewhere."""
+
+    def __init__(self, kind: str = "", device: str = "meta"):
+        super().__init__()
+        if kind == "parameter":
+            self.weight = nn.Parameter(torch.zeros(1, device=device))
+        elif kind == "buffer":
+            self.register_buffer("weight", torch.zeros(1, device=device))
+
+    def forward(self, x):
+        return x[:, -4:]
+
+
+@pytest.mark.parametrize("score", [evaluate, window_errors])
+@pytest.mark.parametrize("kind", ["parameter", "buffer"])
+def test_windows_go_where_the_model_is(score, kind):
+    """Training leaves a model on the graphics card; the user's windows are still in the memory."""
+    windows = AskedWindows(torch.randn(30, 2), 8, 4)
+    score(Copies(kind), windows)
+    assert windows.asked == ("meta",)
+
+
+@pytest.mark.parametrize("score", [evaluate, window_errors])
+@pytest.mark.parametrize("model", [Copies(), last_value(4)], ids=["module", "function"])
+def test_windows_stay_where_they_are_for_a_model_without_tensors(score, model):
+    """It computes anywhere, so that the user chooses."""
+    windows = AskedWindows(torch.randn(30, 2), 8, 4)
+    score(model, windows)
+    assert windows.asked == ()
+
+
+def test_the_errors_of_windows_come_back_to_the_windows():
+    """Two models on two devices are compared by them."""
+    windows = Windows(torch.randn(30, 2), 8, 4)
+    found = window_errors(Copies("buffer", "cpu"), windows)
+    assert found.device == windows.values.device
+    np.testing.assert_allclose(found, [(e**2).mean() for e in errors(Copies(), windows)], rtol=1e-6)
+
+
+class WithoutDoubles(TorchFunctionMode):
+    """Apple's MPS in the CPU's clothes: it has no float64, but for what `cpu()` brings home."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.home: list[torch.Tensor] = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.double and not any(args[0] is tensor for tensor in self.home):
+            raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+        result = function(*args, **(kwargs or {}))
+        if function is torch.Tensor.cpu:
+            self.home.append(result)
+        return result
+
+
+@pytest.mark.parametrize("score", [evaluate, window_errors])
+def test_a_device_without_doubles_scores_too(score):
+    windows = Windows(torch.randn(30, 2), 8, 4)
+    expected = score(Copies(), windows)
+    with WithoutDoubles():
+        found = score(Copies(), windows)
+    assert torch.equal(found, expected) if score is window_errors else found == expected
 
 
 def test_last_value_repeats_the_last_row():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olinear.errors import ConfigError, DataError
+from olinear.forecaster import Forecaster
 
 nan = np.nan
 SERIES = ["a", "b", "c"]
@@ -57,7 +58,26 @@ def test_every_forecast_is_dated_and_stands_beside_what_came(fitted, frame):
         np.testing.assert_array_equal(came, values_of(frame)[origin : origin + HORIZON])
 
 
-def test_each_forecast_is_the_one_predict_would_have_made(fitted, frame):
+TINY = {
+    "OLinear": {},
+    "PatchTST": {"model_dim": 8, "heads": 2, "blocks": 1, "patch_length": 4, "stride": 4},
+    "TimesNet": {"model_dim": 4, "ff_dim": 4, "kernels": 2, "top_k": 1},
+    "TimeMixer++": {"model_dim": 4, "ff_dim": 4, "blocks": 1, "kernels": 2, "halvings": 1, "top_k": 1},
+    "Ridge": {},
+}
+
+
+@pytest.fixture(scope="module", params=TINY)
+def fitted_model(request, fitted, frame) -> Forecaster:
+    """One of several models; those whose forecast depends on the other windows of a batch are among them."""
+    if request.param == "OLinear":
+        return fitted
+    options = {"model": request.param, "model_dim": None, "options": TINY[request.param]}
+    return small(**options).fit(frame[:130])
+
+
+def test_each_forecast_is_the_one_predict_would_have_made(fitted_model, frame):
+    fitted = fitted_model
     result = fitted.backtest(frame, windows=4, stride=7, levels=[80])
     for window, origin in enumerate(origins_of(result, frame)):
         alone = fitted.predict(frame[:origin], levels=[80])

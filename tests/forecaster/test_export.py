@@ -9,7 +9,7 @@ from forecaster_parts import small, waves
 
 from olinear.cli.app import run
 from olinear.errors import MissingDependencyError
-from olinear.forecaster.export import export_onnx
+from olinear.forecaster.export import RawForecast, export_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 
@@ -44,6 +44,14 @@ def test_the_command_writes_it_and_the_file_names_its_series(tmp_path, capsys):
     meta = onnxruntime.InferenceSession(tmp_path / "model.onnx").get_modelmeta().custom_metadata_map
     assert json.loads(meta["series"]) == ["a", "b", "c"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.onnx"]
+
+
+def test_the_model_stays_where_it_is():
+    """The file's copy goes to the CPU; a model on another device must go on forecasting there."""
+    forecaster = small().fit(waves())
+    before = forecaster.predict()
+    RawForecast(forecaster.fitted).to("meta")
+    assert forecaster.predict().equals(before)
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):

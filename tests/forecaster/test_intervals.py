@@ -183,3 +183,19 @@ def test_what_never_was_negative_gets_no_negative_bound():
         both = answer["b"] - answer[f"b-lo-{level}"]
         np.testing.assert_allclose(both, answer[f"b-hi-{level}"] - answer["b"])
     assert (answer["b-lo-95"] < 0).any()
+
+
+class BatchMean(LastValue):
+    """A forecast that depends on the other windows of its batch."""
+
+    depends_on_batch = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).mean(0, keepdim=True).expand(len(x), -1, -1)
+
+
+def test_calibration_forecasts_as_predict_does():
+    """`predict` has one window alone: so a model that looks at its whole batch is given one window at a time."""
+    windows = Windows(torch.randn(60, 2, generator=torch.Generator().manual_seed(0)), 5, 3)
+    found = Intervals.calibrate(BatchMean(3), windows)
+    np.testing.assert_array_equal(found.quantiles, Intervals.calibrate(LastValue(3), windows).quantiles)

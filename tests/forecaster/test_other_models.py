@@ -6,8 +6,10 @@ import pytest
 
 from olinear import Forecaster
 from olinear.errors import ConfigError
+from olinear.forecaster import fitting
 from olinear.forecaster.export import export_onnx
 from olinear.zoo import MODELS
+from olinear.zoo.mixers import TOKEN_MIXERS
 
 SMALL = {
     "iTransformer": {"model_dim": 16, "heads": 2},
@@ -69,6 +71,62 @@ def test_arguments_become_the_models_options():
 def test_what_a_model_does_not_take_is_refused(given, told):
     with pytest.raises(ConfigError, match=told):
         Forecaster(4, 16, progress=False, **given).fit(make_frame(120))
+
+
+UNSAVED = {"function": TOKEN_MIXERS["flowformer"], "nan": float("nan"), "set": {1, 2}, "array": np.zeros(2)}
+
+
+@pytest.mark.parametrize("value", UNSAVED.values(), ids=UNSAVED)
+def test_an_option_that_cannot_be_saved_is_refused_before_the_training(value, monkeypatch):
+    """Or all the work would be lost at `save`."""
+    monkeypatch.setattr(fitting, "train", None)
+    with pytest.raises(ConfigError, match=r"option 'mixer' .* cannot be saved.*: .*name, such as 'flowformer'"):
+        Forecaster(4, 16, model="iTransformer", options={"mixer": value}, progress=False).fit(make_frame(120))
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("iTransformer", {"model_dim": 12, "heads": 2}),  # the mixer's own default, 8 heads, would not divide 12
+        ("PatchTST", {"model_dim": 12, "heads": 2, "blocks": 1}),
+        ("Leddam", {"model_dim": 16, "roll": 4}),
+        ("Fredformer", {"model_dim": 16, "head_dim": 4, "heads": 2}),
+    ],
+)
+@pytest.mark.parametrize("mixer", ["attention", "normlin", "flowformer", "mamba"])
+def test_a_mixer_goes_by_its_name_and_comes_back(tmp_path, model, options, mixer):
+    frame = make_frame(160)
+    f = Forecaster(8, 32, model=model, options=options | {"mixer": mixer}, max_epochs=1, progress=False).fit(frame)
+    held = {type(module).__name__ for module in f.fitted.model.modules()}
+    assert {"attention": "SelfAttention", "normlin": "NormLin", "flowformer": "FlowAttention", "mamba": "Mamba"}[
+        mixer
+    ] in held
+    f.save(tmp_path / "model")
+    pd.testing.assert_frame_equal(Forecaster.load(tmp_path / "model").predict(frame), f.predict(frame))
+
+
+def test_a_mixer_that_is_not_there_is_told_with_those_that_are():
+    f = Forecaster(4, 16, model="iTransformer", options={"mixer": "flow"}, progress=False)
+    with pytest.raises(ConfigError, match=r"mixer must be one of attention, normlin, .*flowformer.*, found 'flow'"):
+        f.fit(make_frame(120))
+
+
+def test_options_are_those_a_saved_model_has(tmp_path):
+    """NumPy's numbers are numbers: they come back from the folder as they were used."""
+    options = {"model_dim": np.int64(8), "heads": np.int32(2), "dropout": np.float32(0.5)}
+    f = Forecaster(4, 16, model="iTransformer", options=options, max_epochs=1, progress=False).fit(make_frame(120))
+    f.save(tmp_path / "model")
+    loaded = Forecaster.load(tmp_path / "model")
+    assert loaded.report()["options"] == f.report()["options"] == {"model_dim": 8, "heads": 2, "dropout": 0.5}
+
+
+@pytest.mark.parametrize("options", [{"heads": 0}, {"heads": "many"}, {"model_dim": -8}, {"dropout": 2.0}], ids=str)
+def test_a_value_that_no_model_can_be_built_with_is_refused(options):
+    """A user's mistake, told as one: the option, its value, and what the model said."""
+    name, value = next(iter(options.items()))
+    f = Forecaster(4, 16, model="iTransformer", options=options, progress=False)
+    with pytest.raises(ConfigError, match=f"iTransformer cannot be built with {name}={value!r}: "):
+        f.fit(make_frame(120))
 
 
 def test_only_olinear_is_exported(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from forecaster_parts import KINDS, assert_same_frames, small, to_long, waves
+from forecaster_parts import KINDS, assert_same_frames, same_weights, small, to_long, waves, weights_of
 from safetensors.torch import load_file, save, save_file
 
 from olinear import __version__
@@ -136,6 +136,40 @@ def test_without_context_predict_needs_data(tmp_path, fitted, frame):
     assert_same_frames(loaded.predict(frame[:130], levels=[80]), fitted.predict(levels=[80]))
     loaded.save(tmp_path / "again")
     assert_same_frames(Forecaster.load(tmp_path / "again").predict(frame[:130]), fitted.predict())
+
+
+def fits():
+    frame = waves()
+    named = to_long(frame).set_axis(["when", "who", "v"], axis=1)
+    days = pd.bdate_range("2024-01-01", periods=160).delete([10, 30, 31])[:150]
+    training = {"schedule": "cosine", "loss": "l2", "max_epochs": 2, "patience": 1, "batch_size": 20, "seed": 3}
+    yield "OLinear", {"basis": "fourier", "blocks": 2, "dropout": 0.0, "refit": True}, frame
+    yield "low rank", {"rank": 2, "missing": "error", "validation": 0.3, "device": "cpu"}, frame
+    yield "training", {**training, "learning_rate": 1e-3}, frame
+    yield "another model", {"model": "iTransformer", "options": {"heads": 2, "dropout": 0.0}}, frame
+    yield "a closed form", {"model": "Ridge", "model_dim": None, "options": {"penalty": 1.0}}, frame
+    yield "other names", {"id": "who", "time": "when", "value": "v"}, named
+    yield "rows", {"freq": "rows"}, frame.assign(time=days)
+    yield "whole numbers", {"time": "b"}, frame.assign(b=10 * np.arange(150)).drop(columns="time")
+
+
+@pytest.mark.parametrize(("options", "data"), [pytest.param(*rest, id=name) for name, *rest in fits()])
+def test_a_loaded_forecaster_fits_again_what_was_saved(tmp_path, options, data):
+    """The same model with the same settings, from a frame of the same columns: on the same rows, the same weights."""
+    forecaster = small(**options).fit(data)
+    forecaster.save(tmp_path / "model")
+    again = Forecaster.load(tmp_path / "model").fit(data)
+    reports = [{**one.report(), "seconds": 0, "device": ""} for one in (forecaster, again)]
+    assert reports[0] == reports[1]
+    assert same_weights(weights_of(forecaster), weights_of(again))
+    assert_same_frames(again.predict(data, levels=[80]), forecaster.predict(data, levels=[80]))
+
+
+def test_a_loaded_forecaster_takes_the_device_of_its_new_machine(copy, frame):
+    """The graphics card it was fitted on may not be here."""
+    settings = json.loads((copy / CONFIG).read_text())["settings"]
+    edit(copy, settings={**settings, "training": {**settings["training"], "device": "cuda:99"}})
+    assert Forecaster.load(copy).fit(frame[:130]).report()["device"] == "auto"
 
 
 # What is in it

@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+from torch import nn
 from training_parts import TimeLinear, noise
 
 from olinear.errors import ConfigError
-from olinear.training import TrainingConfig, pick_device, train
-from olinear.training.devices import fitting_threads
+from olinear.training import TrainingConfig, loop, pick_device, train
+from olinear.training.devices import device_of, fitting_threads
+from olinear.windows import Windows
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,39 @@ def test_a_small_model_trains_on_one_thread_and_the_callers_number_comes_back(wi
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_module_is_where_its_tensors_are():
+    assert device_of(nn.Linear(2, 2, device="meta")) == torch.device("meta")
+    assert device_of(nn.BatchNorm1d(2, affine=False, device="meta")) == torch.device("meta")
+    assert device_of(nn.Identity()) is None
+
+
+class Solved(nn.Module):
+    """A closed form that notes where it is sent, and where it is when it is solved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[str] = []
+
+    def to(self, device):
+        self.sent.append(device.type)
+        return self
+
+    def solve(self, windows):
+        self.sent.append("solved")
+
+    def forward(self, x):
+        return x[:, -4:]
+
+
+@pytest.mark.parametrize(("device", "walk"), [("mps", ["cpu", "solved", "mps"]), ("cuda", ["cuda", "solved", "cuda"])])
+def test_a_closed_form_is_solved_where_there_are_doubles(monkeypatch, device, walk):
+    """Apple's MPS has none: the sums are made on the CPU, and the model goes to its device afterwards."""
+    moved = []
+    monkeypatch.setattr(loop, "pick_device", lambda name: torch.device(device))
+    monkeypatch.setattr(Windows, "to", lambda self, where: moved.append(where.type) or self)
+    model = Solved()
+    train(model, noise(), noise(seed=1))
+    assert model.sent == walk
+    assert moved == [walk[0], device, device]

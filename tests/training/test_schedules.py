@@ -12,7 +12,8 @@ BY_HAND = {
     "type1": [1, 1, 0.5, 0.25, 0.125, 0.0625],
     "type3": [1, 1, 1, 1, 0.9, 0.81],
     "cosine": [1, 0.9330127, 0.75, 0.5, 0.25, 0.0669873],  # of 6 epochs
-    "decay": [1, 0.95, 0.9025, 0.857375, 0.81450625, 0.7737809],
+    "decay": [1, 1, 0.95, 0.9025, 0.857375, 0.81450625],
+    "stairs": [1, 1, 0.5, 0.5, 0.25, 0.25],
     "constant": [1, 1, 1, 1, 1, 1],
 }
 
@@ -33,6 +34,12 @@ def test_a_run_steps_at_the_scheduled_rate(name):
     expected = [0.01 * factor for factor in BY_HAND[name]]
     assert column(report, "learning_rate") == pytest.approx(expected, rel=1e-6)
     assert [step["rate"] for step in steps] == pytest.approx([rate for rate in expected for _ in range(2)], rel=1e-6)
+
+
+def test_the_stairs_end_after_the_tenth_epoch():
+    assert [SCHEDULES["stairs"](epoch, 20) for epoch in (8, 9, 10, 11, 12, 13, 20)] == [
+        2.0**-halvings for halvings in (3, 4, 4, 5, 5, 5, 5)
+    ]
 
 
 def test_one_cycle_is_that_of_pytorch():

@@ -1,11 +1,14 @@
 """CARD against NumPy: both attentions, the blend, the smoothing that stops at the T-th row, and its count."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
-from zoo_parts import count, dropped_share, gelu, linear, randomised, softmax, weights_of, windows
+from zoo_parts import count, dropped_share, gelu, gradients, linear, randomised, softmax, weights_of, windows
 
 from olinear.errors import ConfigError
+from olinear.plugins.ortho import Unnormalised
 from olinear.zoo.card import CARD, BlendAttention, blend, smoothing_matrix
 
 ALPHA = 0.25  # its powers are exact in float32, in which the smoothing is made
@@ -95,6 +98,27 @@ def test_equals_numpy(n_series, smooth_all, training):
     x, w = windows(2, 20, n_series), weights_of(model)
     expected = by_hand(x.numpy(), w, filled=7 if smooth_all else 5, training=training)
     np.testing.assert_allclose(model(x).detach(), expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("gap", [False, True])
+def test_normalises_by_the_mean_and_unbiased_deviation(gap, training):
+    """Around a model without one it gives the same forecasts, and the same gradients to all that is learnt.
+
+    What is missing is left out of both and becomes the mean, as in the models with RevIN.
+    """
+    model = randomised(CARD(3, 20, 4, dropout=0.0, **SMALL)).train(training)
+    bare, x, y = deepcopy(model), windows(4, 20, 3), windows(4, 4, 3, seed=1)
+    bare.norm = Unnormalised()
+    if gap:
+        x[0, 3:9, 1] = torch.nan
+    mean = x.nanmean(1, keepdim=True)
+    deviation = torch.from_numpy(np.nanstd(x, axis=1, ddof=1, keepdims=True)) + 1e-4
+    forecasts = model(x), bare(((x - mean) / deviation).nan_to_num(0.0)) * deviation + mean
+    for forecast in forecasts:
+        (forecast - y).square().mean().backward()
+    torch.testing.assert_close(*forecasts, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(gradients(model), gradients(bare), rtol=1e-9, atol=1e-9)
 
 
 def test_parameter_counts():

@@ -3,14 +3,11 @@
 import pytest
 import torch
 from safetensors.torch import load, save
-from zoo_parts import randomised
+from zoo_parts import FEDFORMER_TSL, randomised, tsl_options
 
 from olinear.training import TrainingConfig, train
 from olinear.windows import Windows
 from olinear.zoo import MODELS, build_model
-from olinear.zoo.crossformer import TSL as CROSSFORMER_TSL
-from olinear.zoo.fedformer import TSL as FEDFORMER_TSL
-from olinear.zoo.patchtst import TSL
 
 N_SERIES, LOOKBACK, HORIZON = 3, 32, 8
 WINDOWS = 4
@@ -20,7 +17,7 @@ SMALL = {
     "OLinear": {"model_dim": 16, "embed_dim": 2, "blocks": 1},
     "RLinear": {"dropout": 0.0},
     "iTransformer": {"model_dim": 16, "heads": 2, "dropout": 0.0},
-    "PatchTST": {"heads": 2, "ff_dim": 32, "blocks": 2, "dropout": 0.0},
+    "PatchTST": {"model_dim": 16, "heads": 2, "ff_dim": 32, "blocks": 2, "dropout": 0.0},
     "Leddam": {"model_dim": 16, "kernel": 5, "roll": 4},
     "Fredformer": {"model_dim": 16, "ff_dim": 16, "patch_dim": 8, "heads": 2, "head_dim": 8, "dropout": 0.0},
     "FreTS": {"embed_dim": 8, "hidden_dim": 32},
@@ -46,7 +43,7 @@ VARIANTS = {
     "RLinear individual": {"individual": True},
     "RLinear plain": {"affine": False},
     "iTransformer normlin": {"mixer": "normlin"},
-    "PatchTST tsl": TSL,
+    "PatchTST tsl": tsl_options("PatchTST") | SMALL["PatchTST"] | {"head_dropout": 0.0},
     "PatchTST normlin": {"mixer": "normlin"},
     "Leddam normlin": {"mixer": "normlin"},
     "Fredformer normlin": {"mixer": "normlin"},
@@ -54,7 +51,7 @@ VARIANTS = {
     "TiDE whole": {"step_norm": False, "encoder_blocks": 2, "decoder_blocks": 2},
     "TiDE plain": {"step_norm": False, "series_dim": 0, "affine": False},
     "CARD whole": {"smooth_all": True, "patch_length": 24, "stride": 24},
-    "Crossformer tsl": CROSSFORMER_TSL | {"add_mean": True},
+    "Crossformer tsl": tsl_options("Crossformer") | SMALL["Crossformer"] | {"add_mean": True},
     "FEDformer tsl": FEDFORMER_TSL,
     "FEDformer deep": {"modes": 5, "encoder_blocks": 1, "decoder_blocks": 2},
     "TimeMixer++ derived": {"halving": "average", "affine": False, "season_axis": "across", "ensemble": "mean"},
@@ -65,7 +62,7 @@ CASES = [*MODELS, *VARIANTS]
 # Parameters without influence, which only sees rounding errors: softmax does not notice what all keys have in common.
 SILENT = ("key.bias",)
 # Whole parts that a published trap silences, by case: the LayerNorm of TiDE's step has one value to normalise, and
-# returns only its bias. Their gradients must be nothing but rounding errors.
+# returns only its bias. They are not even computed: no gradient reaches them.
 CUT_OFF = {
     "TiDE": ("series_embedding", "encoder.", "decoder.", "step.hidden.", "step.linear.", "step.norm.weight"),
 }
@@ -145,12 +142,12 @@ def test_the_gradient_reaches_every_parameter(case):
     y = model(lookbacks())
     (y * torch.randn_like(y)).sum().backward()
     for name, parameter in model.named_parameters():
+        if name.startswith(CUT_OFF.get(case, ())):
+            assert parameter.grad is None, name
+            continue
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
-        if name.startswith(CUT_OFF.get(case, ())):
-            assert parameter.grad.abs().max() < 1e-9, name
-        else:
-            assert name.endswith(SILENT) or parameter.grad.any(), name
+        assert name.endswith(SILENT) or parameter.grad.any(), name
 
 
 def test_a_saved_model_forecasts_the_same_to_the_last_bit(case):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from zoo_parts import FEDFORMER_TSL as TSL
 from zoo_parts import count, gelu, linear, randomised, weights_of, windows
 
 from olinear.errors import ConfigError
-from olinear.zoo.fedformer import TSL, CentredNorm, EncoderBlock, FEDformer, FourierCross, FourierFilter
+from olinear.zoo.fedformer import CentredNorm, EncoderBlock, FEDformer, FourierCross, FourierFilter
 
 SMALL = {"model_dim": 8, "ff_dim": 6, "heads": 2, "modes": 4, "window": 6, "label_length": 7}
 

@@ -175,8 +175,8 @@ def test_takes_a_mixer_of_ones_own():
         asked.append((tokens, model_dim, dropout))
         return SeriesLinear(tokens)
 
-    model = Fredformer(3, 12, 5, mixer=mixer, **SMALL)
-    assert asked == [(3, 8, 0.2)] * 2
+    model = Fredformer(3, 12, 5, dropout=0.2, mixer=mixer, **SMALL)
+    assert asked == [(3, 8, 0.0)] * 2
     assert model(windows(2, 12, 3).float()).shape == (2, 5, 3)
 
 
@@ -185,8 +185,10 @@ def test_refuses_other_mixers():
         Fredformer(3, 12, 5, mixer="nothing")
 
 
-def test_dropout_is_where_the_authors_have_it():
-    """On the embedding, before the projection and in the branches, not on the attention matrix."""
-    model = Fredformer(3, 12, 5, dropout=0.3, **SMALL)
+@pytest.mark.parametrize("mixer", ["attention", "normlin"])
+def test_dropout_is_where_the_authors_have_it(mixer):
+    """On the embedding, before the projection and in the branches, not on the matrix of attention, nor of NormLin."""
+    model = Fredformer(3, 12, 5, dropout=0.3, mixer=mixer, **SMALL)
     block = model.blocks[0]
-    assert [model.dropout.p, block.dropout.p, block.feed_forward[2].p, block.mix.dropout] == [0.3, 0.3, 0.3, 0.0]
+    matrix = block.mix if mixer == "attention" else block.mix.normlin
+    assert [model.dropout.p, block.dropout.p, block.feed_forward[2].p, matrix.dropout] == [0.3, 0.3, 0.3, 0.0]

@@ -1,12 +1,15 @@
 """FreTS against NumPy in both forms, its diagonal trap and the counts of the paper's table."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
-from zoo_parts import count, linear, randomised, weights_of, windows
+from zoo_parts import count, gradients, linear, randomised, weights_of, windows
 
 from olinear.errors import ConfigError
+from olinear.zoo.frequency import as_complex, complex_relu, complex_shrink
 from olinear.zoo.frets import FrequencyMLP, FreTS
 
 SMALL = {"embed_dim": 4, "hidden_dim": 6}
@@ -53,6 +56,33 @@ def test_equals_numpy(weights, mix_series, n_series, lookback):
     model, x = randomised(FreTS(n_series, lookback, 5, **options, **SMALL)), windows(2, lookback, n_series)
     expected = by_hand(x.numpy(), weights_of(model), weights, 0.3)
     np.testing.assert_allclose(model(x).detach(), expected, rtol=1e-8)
+
+
+def plain_mlp(mlp, x, weights):  # ... k e
+    """Layer by layer: a Fourier transform of every feature, ReLU, then the shrinkage."""
+    weight = as_complex(mlp.weight)
+    weight = weight * torch.eye(len(weight)) if weights == "diagonal" else weight
+    z = torch.fft.rfft(x, dim=-2, norm="ortho") @ weight.mT + as_complex(mlp.bias)
+    z = complex_shrink(complex_relu(z), mlp.threshold)
+    return torch.fft.irfft(z, n=x.shape[-2], dim=-2, norm="ortho")
+
+
+@pytest.mark.parametrize("weights", ["diagonal", "full"])
+@pytest.mark.parametrize("mix_series", [False, True])
+def test_one_fourier_transform_does_for_all_features(weights, mix_series):
+    """x φᵀ has the spectrum of x, times φ: neither forecasts nor gradients notice when it was multiplied."""
+    options = {"weights": weights, "mix_series": mix_series, "threshold": 0.3} | SMALL
+    model, x, y = randomised(FreTS(3, 13, 5, **options)), windows(4, 13, 3), windows(4, 5, 3, seed=1)
+    plain = deepcopy(model)
+    embedded = mixed = x.mT[..., None] * plain.embedding
+    if mix_series:
+        mixed = plain_mlp(plain.series_mlp, embedded.transpose(1, 2), weights).transpose(1, 2)
+    features = embedded + plain_mlp(plain.time_mlp, mixed, weights)
+    forecasts = model(x), plain.head(features.flatten(2)).mT
+    for forecast in forecasts:
+        (forecast - y).square().mean().backward()
+    torch.testing.assert_close(*forecasts, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(gradients(model), gradients(plain), rtol=1e-9, atol=1e-9)
 
 
 def test_parameter_counts():

@@ -194,7 +194,7 @@ def test_saved_weights_give_the_same_forecasts_bit_by_bit():
 
 
 def test_takes_a_mixer_of_ones_own():
-    """A factory gets the number of series, the width and the dropout; the attention within series stays."""
+    """A factory gets the number of series, the width and no dropout; the attention within series stays."""
     asked = []
 
     def mixer(tokens, model_dim, *, dropout):
@@ -202,9 +202,19 @@ def test_takes_a_mixer_of_ones_own():
         return SeriesLinear(tokens)
 
     model = Leddam(3, 12, 5, dropout=0.2, mixer=mixer, **SMALL)
-    assert asked == [(3, 10, 0.2)] * 2
+    assert asked == [(3, 10, 0.0)] * 2
     assert all(isinstance(block.mix, SeriesLinear) for block in model.across)
     assert all(isinstance(block.mix, AutoAttention) for block in model.within)
+
+
+@pytest.mark.parametrize("mixer", ["attention", "normlin"])
+def test_dropout_is_where_the_authors_have_it(mixer):
+    """In the branches and on hidden features, not on the matrices of attention, nor of NormLin."""
+    model = Leddam(3, 12, 5, dropout=0.3, mixer=mixer, **SMALL)
+    for block in (*model.within, *model.across):
+        assert [block.dropout.p, block.feed_forward[2].p] == [0.3, 0.3]
+    across = model.across[0].mix if mixer == "attention" else model.across[0].mix.normlin
+    assert [model.within[0].mix.dropout, across.dropout] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

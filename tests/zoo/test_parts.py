@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from zoo_parts import attention, count, normlin, randomised, weights_of
+from zoo_parts import attention, count, normlin, randomised, weights_of, windows
 
 from olinear.errors import ConfigError, DataError
 from olinear.zoo.attention import CrossAttention, SelfAttention, encoder_block, token_mixer
@@ -14,6 +14,7 @@ from olinear.zoo.parts import (
     CircularConvolution,
     PerSeriesLinear,
     TokenBatchNorm,
+    UnbiasedNorm,
     circular_embedding,
     count_patches,
     cut_patches,
@@ -28,6 +29,37 @@ from olinear.zoo.parts import (
 
 def features(*shape):
     return torch.from_numpy(np.random.default_rng(0).normal(size=shape))
+
+
+UNBIASED = [
+    ({}, lambda variance: (variance + 1e-5).sqrt()),
+    ({"eps": 1e-4, "eps_on": "deviation"}, lambda variance: variance.sqrt() + 1e-4),
+]
+
+
+@pytest.mark.parametrize(("options", "deviation"), UNBIASED, ids=["variance", "deviation"])
+class TestUnbiasedNorm:
+    def test_divides_by_one_less(self, options, deviation):
+        norm, x = UnbiasedNorm(3, affine=False, **options), windows(2, 12, 3)
+        z, stats = norm(x)
+        torch.testing.assert_close(stats.deviation, deviation(x.var(1, keepdim=True)))
+        torch.testing.assert_close(z, (x - x.mean(1, keepdim=True)) / stats.deviation)
+        torch.testing.assert_close(norm.inverse(z, stats), x)
+
+    def test_missing_values_are_left_out(self, options, deviation):
+        x = windows(1, 12, 1)
+        x[0, [2, 7]] = torch.nan
+        z, stats = UnbiasedNorm(1, affine=False, **options)(x)
+        known = x[~x.isnan()]
+        torch.testing.assert_close(stats.deviation.flatten(), deviation(known.var(keepdim=True)))
+        assert not z[0, [2, 7]].any()
+
+    def test_nothing_is_divided_by_0(self, options, deviation):
+        """A constant series, a single value, none at all."""
+        for x in (torch.full((1, 12, 1), 5.0), torch.ones(1, 1, 1), torch.full((1, 12, 1), torch.nan)):
+            z, stats = UnbiasedNorm(1, affine=False, **options)(x)
+            assert not z.any()
+            torch.testing.assert_close(stats.deviation, deviation(torch.zeros(1, 1, 1)))
 
 
 @pytest.mark.parametrize("window", [1, 3, 4, 24, 25])

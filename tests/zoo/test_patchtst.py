@@ -14,14 +14,17 @@ from zoo_parts import (
     normlin,
     randomised,
     standardise,
+    tsl_options,
     weights_of,
     windows,
 )
 
 from olinear.errors import ConfigError
-from olinear.zoo.patchtst import TSL, PatchBlock, PatchTST
+from olinear.zoo.patchtst import PatchBlock, PatchTST
 
+TSL = tsl_options("PatchTST")
 TINY = {"patch_length": 6, "stride": 4, "model_dim": 8, "ff_dim": 10, "heads": 2, "blocks": 3}
+UNDROPPED = {"dropout": 0.0, "head_dropout": 0.0}
 
 
 def cut(series, length=6, stride=4):
@@ -73,12 +76,18 @@ def by_hand(x, w, *, residual=True, training=False, blocks=3):
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize(
     "options",
-    [{}, TSL, {"mixer": "normlin"}, {"residual_attention": False}, {"norm": "layer", "final_norm": "layer"}],
+    [
+        {},
+        TSL | TINY | UNDROPPED,
+        {"mixer": "normlin"},
+        {"residual_attention": False},
+        {"norm": "layer", "final_norm": "layer"},
+    ],
     ids=["authors", "tsl", "normlin", "plain attention", "layer norm"],
 )
 def test_equals_numpy(options, training):
     """Without dropout, training differs from evaluation by BatchNorm's statistics alone."""
-    model = randomised(PatchTST(3, 17, 5, dropout=0.0, **TINY, **options)).train(training)
+    model = randomised(PatchTST(3, 17, 5, **TINY | UNDROPPED | options)).train(training)
     x, w = windows(2, 17, 3), weights_of(model)
     expected = by_hand(x.numpy(), w, residual=options.get("residual_attention", True), training=training)
     np.testing.assert_allclose(model(x).detach(), expected, rtol=1e-8)
@@ -106,7 +115,7 @@ def test_parameter_counts():
     wide = {"model_dim": 512, "ff_dim": 512, "blocks": 2}
     assert count(PatchTST(7, 96, 96, **wide)) == 3_760_736
     assert count(PatchTST(7, 96, 96, mixer="normlin", **wide)) == 2_710_400
-    assert count(PatchTST(7, 96, 96, model_dim=512, ff_dim=2048, blocks=1, heads=2, **TSL)) == 3_751_520
+    assert count(PatchTST(7, 96, 96, **TSL)) == 3_751_520
 
 
 def test_series_do_not_meet():
@@ -157,7 +166,7 @@ class TestDropout:
 
     def test_the_other_form(self):
         """On the attention matrix and, by an argument of its own, on the head's output."""
-        model = PatchTST(3, 17, 5, dropout=0.3, head_dropout=0.2, **TINY, **TSL)
+        model = PatchTST(3, 17, 5, **TSL | TINY | {"dropout": 0.3, "head_dropout": 0.2})
         block = model.blocks[0]
         assert [block.mixer.dropout, block.mixer_dropout.p, model.head_dropout.p] == [0.3, 0.0, 0.2]
 

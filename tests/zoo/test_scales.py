@@ -13,6 +13,7 @@ from olinear.zoo.scales import (
     ConvolvedScales,
     ScaleHeads,
     ScaleNorms,
+    ThroughNorm,
     average_matrix,
     average_scales,
     by_series,
@@ -96,6 +97,29 @@ def test_every_scale_has_its_norm_and_the_forecast_goes_back_by_the_finest():
         torch.testing.assert_close(found, norm(x)[0])
     torch.testing.assert_close(norms.inverse(y, stats), norms.norms[0].inverse(y, norms.norms[0](scales[0])[1]))
     assert not list(ScaleNorms(3, 2, affine=False).parameters())
+
+
+class TestThroughNorm:
+    def test_is_revin_with_statistics_that_learn(self):
+        norms, x = [randomised(kind(3)) for kind in (RevIN, ThroughNorm)], windows(2, 8, 3)
+        (expected, stats), (z, learning) = (norm(x) for norm in norms)
+        torch.testing.assert_close(z, expected)
+        torch.testing.assert_close(learning, stats)
+        assert torch.autograd.gradcheck(lambda x: norms[1](x)[0], x.requires_grad_())
+
+    def test_level_and_scale_do_not_pull(self):
+        """z does not change with them, so what made the window must not be moved along them."""
+        x = windows(2, 8, 3)
+        level = torch.zeros((), dtype=torch.float64, requires_grad=True)
+        scale = torch.ones((), dtype=torch.float64, requires_grad=True)
+        z, _ = ThroughNorm(3, affine=False)(scale * x + level)
+        (z * torch.randn_like(z)).sum().backward()
+        torch.testing.assert_close(torch.stack([level.grad, scale.grad]), torch.zeros(2).double(), rtol=0, atol=1e-4)
+
+    def test_stands_where_the_scale_was_learnt(self):
+        """The finest one is the window itself, which may have gaps."""
+        assert [type(norm) for norm in ScaleNorms(3, 3, learnt=True).norms] == [RevIN, ThroughNorm, ThroughNorm]
+        assert [type(norm) for norm in ScaleNorms(3, 3).norms] == [RevIN] * 3
 
 
 def test_by_series():

@@ -1,24 +1,27 @@
 """TiDE against NumPy with and without its trap, the LayerNorm of a single value."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
-from zoo_parts import count, dropped_share, layer_norm, linear, randomised, standardise, weights_of, windows
+from zoo_parts import (
+    count,
+    dropped_share,
+    gradients,
+    layer_norm,
+    linear,
+    randomised,
+    standardise,
+    tsl_options,
+    weights_of,
+    windows,
+)
 
 from olinear.errors import ConfigError
 from olinear.zoo.tide import DenseBlock, TiDE
 
 SMALL = {"model_dim": 7, "decoder_dim": 3, "step_dim": 4, "series_dim": 2}
-TSL = {
-    "model_dim": 256,
-    "encoder_blocks": 2,
-    "decoder_blocks": 2,
-    "decoder_dim": 8,
-    "step_dim": 256,
-    "dropout": 0.3,
-    "series_dim": 0,
-    "affine": False,
-}
 
 
 def block_by_hand(x, w, name):
@@ -64,7 +67,7 @@ def test_parameter_counts():
     encoder = block(96 + 2 * 192, 256, 256) - block(96, 256, 256)
     step = block(8 + 2, 256, 1) - block(8, 256, 1)
     assert marks + encoder + step == 198_930
-    assert count(TiDE(7, 96, 96, **TSL)) == 1_184_638 - 198_930 == 985_708
+    assert count(TiDE(7, 96, 96, **tsl_options("TiDE"))) == 1_184_638 - 198_930 == 985_708
     assert count(TiDE(7, 96, 96)) == 3_810_082
     assert count(TiDE(7, 96, 96, step_norm=False)) == 3_810_082 - 2
 
@@ -81,8 +84,31 @@ class TestStepNorm:
     def test_nothing_else_learns(self):
         model, x = randomised(TiDE(3, 12, 5, **SMALL)), windows(4, 12, 3)
         model(x).square().sum().backward()
-        learning = {name for name, parameter in model.named_parameters() if parameter.grad.abs().max() > 1e-6}
+        learning = {name for name, gradient in gradients(model).items() if gradient is not None}
         assert learning == {"norm.weight", "norm.bias", "step.norm.bias", "linear.weight", "linear.bias"}
+        assert all(gradients(model)[name].abs().max() > 1e-6 for name in learning)
+
+    def test_equals_the_whole_walk(self):
+        """What is not computed would have changed no forecast and no gradient."""
+        model, x = randomised(TiDE(3, 12, 5, **SMALL)), windows(4, 12, 3)
+        walked = deepcopy(model)
+        z, stats = walked.norm(x)
+        features = torch.cat([z.mT, walked.series_embedding.expand(4, -1, -1)], -1)
+        steps = walked.decoder(walked.encoder(features)).unflatten(-1, (5, 3))
+        forecasts = model(x), walked.norm.inverse((walked.step(steps)[..., 0] + walked.linear(z.mT)).mT, stats)
+        for forecast in forecasts:
+            forecast.square().mean().backward()
+        torch.testing.assert_close(*forecasts, rtol=1e-9, atol=1e-9)
+        for name, gradient in gradients(model).items():
+            expected = gradients(walked)[name]
+            torch.testing.assert_close(torch.zeros_like(expected) if gradient is None else gradient, expected)
+
+    def test_idle_parts_are_not_computed(self):
+        model, called = TiDE(3, 12, 5, **SMALL), []
+        for part in (model.encoder, model.decoder, model.step):
+            part.register_forward_hook(lambda *_: called.append(True))
+        model(windows(2, 12, 3).float())
+        assert not called
 
     def test_dropout_has_no_effect_then(self):
         x = windows(2, 12, 3).float()
@@ -127,7 +153,7 @@ def test_dropout_falls_on_the_hidden_path():
     block, x = DenseBlock(6, 8, 40, dropout=0.5, norm=False), torch.randn(50, 6)
     kept_linear = torch.isclose(block(x), block.linear(x))
     assert 0.45 < kept_linear.float().mean() < 0.55
-    model = TiDE(3, 12, 5, dropout=0.3, **SMALL)
+    model = TiDE(3, 12, 5, dropout=0.3, step_norm=False, **SMALL)
     assert [block.hidden[3].p for block in (model.encoder[0], model.decoder[0], model.step)] == [0.3] * 3
     assert dropped_share(model, model.encoder, windows(2, 12, 3).float()) == 0
 

@@ -184,6 +184,30 @@ def test_series_meet_at_the_coarsest_scale_only():
     assert not torch.allclose(model(changed)[..., 1], model(x)[..., 1])
 
 
+def test_the_level_of_a_window_does_not_pull_at_the_halving():
+    """It cancels in RevIN, in the forecast and in the gradient of what made the coarser scales."""
+    model, x, y = randomised(TimeMixerPP(3, 16, 5, **TINY)), windows(4, 16, 3), windows(4, 5, 3, seed=1)
+    weight, pulls = model.scales.convolution.weight, []
+    for level in (0.0, 100.0):
+        weight.grad = None
+        (model(x + level) - (y + level)).square().mean().backward()
+        pulls.append(weight.grad)
+    torch.testing.assert_close(*pulls, rtol=1e-6, atol=1e-6)
+
+
+def test_the_halving_learns_by_its_slope():
+    """The gradient of its weights is what a small change of them makes."""
+    model, x = randomised(TimeMixerPP(3, 16, 5, **TINY)), windows(4, 16, 3)
+    weight, step = model.scales.convolution.weight, 1e-6
+    model(x).square().mean().backward()
+    for tap in range(3):
+        losses = []
+        for change in (step, -2 * step, step):
+            weight.data[0, 0, tap] += change
+            losses.append(float(model(x).detach().square().mean()))
+        assert float(weight.grad[0, 0, tap]) == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=1e-4)
+
+
 def test_every_scale_counts():
     """Derived code forecasts from the last scale alone."""
     model, x = randomised(TimeMixerPP(3, 16, 5, **TINY)), windows(2, 16, 3)

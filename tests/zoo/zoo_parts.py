@@ -4,6 +4,15 @@ import numpy as np
 import torch
 from scipy.special import erf
 
+from olinear.bench.models import find_setting
+
+FEDFORMER_TSL = {"modes": 32, "split_tanh": True, "sinusoidal": True}
+
+
+def tsl_options(model):
+    """The form of Time-Series-Library, widths and dropout included: the benchmark's setting of that name."""
+    return find_setting(model, "tsl").options
+
 
 def randomised(module):
     """Every parameter off its initial value, so that no 0 or 1 hides a mistake; likewise BatchNorm's statistics."""
@@ -25,6 +34,11 @@ def windows(*shape, seed=0):
     """Random windows, each series on a level and a scale of its own."""
     rng = np.random.default_rng(seed)
     return torch.from_numpy(rng.normal(size=shape) * rng.uniform(0.5, 5, shape[-1]) + 10 * rng.normal(size=shape[-1]))
+
+
+def gradients(module):
+    """Of every parameter, after a backward pass; None where none came."""
+    return {name: parameter.grad for name, parameter in module.named_parameters()}
 
 
 def count(module):

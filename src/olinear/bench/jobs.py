@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from olinear.bench.models import find_setting
-from olinear.bench.studies import Study, find_variant
+from olinear.bench.studies import Study, find_study, find_variant
 from olinear.bench.tasks import CORRELATION, Task, TaskKey, find_task
 from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
@@ -73,10 +73,11 @@ def recipe(job: Job) -> Recipe:
         plan = VARIANTS[name](plain, value)
     except ValueError as error:
         raise ConfigError(f"variant {job.variant!r} of {job.key} is not possible: {error}") from error
-    own = name != "setting" if job.model == MAIN else name in FOR_ALL
-    if not own:
-        raise ConfigError(f"{job.model} has no variant {job.variant!r}")
-    return plan if job.model == MAIN else _of_model(plan, job.model, value if name == "setting" else "main")
+    if job.model != MAIN and name not in FOR_ALL:
+        raise ConfigError(f"{job.model} has no variant {job.variant!r}: leave out --model, or that variant")
+    if job.model == MAIN and name != "setting":
+        return plan
+    return _of_setting(plan, job.model, value if name == "setting" else "main")
 
 
 def _of_study(job: Job) -> Recipe:
@@ -86,9 +87,10 @@ def _of_study(job: Job) -> Recipe:
     plan = Recipe(task, job.key.dataset, job.key.dataset)
     own = method.orthotrans or method.options
     if bool(own) == (job.model == MAIN):
-        raise ConfigError(f"{job.model} has no variant {variant!r}")
+        models = ", ".join(find_study(variant.partition("/")[0]).models)
+        raise ConfigError(f"{job.model} has no variant {variant!r}, which is of {models}")
     if job.model != MAIN:
-        plan = _of_model(plan, job.model, "main")
+        plan = _of_setting(plan, job.model, "main")
         check_options(job.model, method.options)
         return replace(plan, options={**plan.options, **method.options}, orthotrans=method.orthotrans)
     return replace(
@@ -101,10 +103,12 @@ def _of_study(job: Job) -> Recipe:
     )
 
 
-def _of_model(plan: Recipe, model: str, name: str) -> Recipe:
-    """The same data for another forecaster, trained as its own paper says."""
+def _of_setting(plan: Recipe, model: str, name: str) -> Recipe:
+    """The same data for another forecaster, trained as its own paper says; or for OLinear, trained otherwise."""
     setting = find_setting(model, name, plan.train_on)
     task = replace(plan.task, **setting.training)
+    if model == MAIN:
+        return replace(plan, task=task)
     return replace(plan, task=task, model=model, options=setting.options, loss=setting.loss)
 
 
@@ -138,6 +142,12 @@ def _dataset(value: str) -> str:
     return find_dataset(value).name
 
 
+def _setting(value: str) -> str:
+    if value == "main":
+        raise ValueError("the main setting is the variant main")
+    return value
+
+
 def _share(value: str) -> str:
     share = float(value) if value.replace(".", "", 1).isdecimal() else 0.0
     if not 0 < share <= 1:
@@ -159,7 +169,7 @@ VALUES: dict[str, Callable[[str], str]] = {
     "swapped-q": _dataset,
     "embed": _count,
     "rank": _count,
-    "setting": str,
+    "setting": _setting,
 }
 
 

@@ -1,4 +1,4 @@
-"""How the other forecasters are built and trained: `data/models.toml`."""
+"""How the other forecasters are built and trained, and how else OLinear may be: `data/models.toml`."""
 
 from functools import cache
 from typing import Any
@@ -31,5 +31,5 @@ def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
     if name == "main" and dataset in known:
         return known[dataset]
     if name not in known:
-        raise ConfigError(f"{model} has no setting {name!r}: it has {', '.join(known)}")
+        raise ConfigError(f"{model} has no setting {name!r}: it has {', '.join(known) or 'none'}")
     return known[name]

@@ -1,33 +1,57 @@
 """What a run will do and about how long it takes: cheap jobs first."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
+from olinear.bench.counting import count_multiplications
 from olinear.bench.jobs import Job, Recipe, recipe
 from olinear.datasets import find_dataset, locate
+from olinear.errors import ConfigError
 from olinear.nn.folding import Shapes
+from olinear.training.devices import SMALL
 from olinear.zoo import MAIN, MODELS
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
-# About when a run is at its best; how long early stopping lets it go is not known before.
 SLOWER = {"mamba": 4.0, "reformer": 4.0}  # than NormLin, at 170 series: they go step by step, or sort
-TYPICAL_BEST = {"type1": 7, "type3": 20}
+# About when a run is at its best; how long early stopping lets it go is not known before.
+TYPICAL_BEST = {"type1": 7, "type3": 20, "stairs": 7}
+
+
+class Estimate(NamedTuple):
+    """What a job takes: seconds on one thread, and how many weights it trains."""
+
+    seconds: float
+    weights: int
+
+
+UNKNOWN = Estimate(0.0, 0)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A job with its estimate in seconds on one thread."""
+    """A job with its estimate."""
 
     job: Job
-    seconds: float
+    seconds: float  # on one thread
+    weights: int = SMALL
 
     @property
     def is_long(self) -> bool:
-        return self.seconds >= LONG
+        """Whether it has the machine for itself; a small model has no use for more than one thread."""
+        return self.seconds >= LONG and self.weights >= SMALL
+
+
+def wall_seconds(planned: Iterable[Planned], jobs: int) -> float:
+    """How long jobs take together: long ones one after the other on all threads, the others beside each other."""
+    planned, threads = list(planned), torch.get_num_threads()
+    long = sum(each.seconds for each in planned if each.is_long)
+    short = sum(each.seconds for each in planned) - long
+    return long / threads + short / (jobs if jobs > 1 else threads)  # one job at a time has all threads
 
 
 @dataclass(frozen=True)
@@ -37,10 +61,6 @@ class Plan:
     jobs: list[Planned]
     finished: int
     missing: dict[str, int]  # dataset -> jobs that need it
-
-    @property
-    def seconds(self) -> float:
-        return sum(planned.seconds for planned in self.jobs)
 
 
 def make_plan(jobs: list[Job], done: set[Job], folder: Path | None, speed: float) -> Plan:
@@ -56,20 +76,28 @@ def make_plan(jobs: list[Job], done: set[Job], folder: Path | None, speed: float
         if absent:
             missing[absent[0]] = missing.get(absent[0], 0) + 1
         else:
-            todo.append(Planned(job, estimate(plan, speed)))
+            todo.append(Planned(job, *_estimate_if_possible(plan, speed)))
     todo.sort(key=lambda planned: (planned.seconds, planned.job.name))
     return Plan(todo, sum(job in done for job in jobs), missing)
 
 
-def estimate(plan: Recipe, speed: float) -> float:
-    """Seconds of a recipe on one thread: its matrix products, the optimizer's pass over the weights, and the rest."""
+def _estimate_if_possible(plan: Recipe, speed: float) -> Estimate:
+    """A model that cannot be built, since the lookback is too short for instance, fails in its turn and says why."""
+    try:
+        return estimate(plan, speed)
+    except ConfigError:
+        return UNKNOWN
+
+
+def estimate(plan: Recipe, speed: float) -> Estimate:
+    """Of a recipe: its matrix products, the optimizer's pass over the weights, and the rest."""
     task, dataset = plan.task, find_dataset(plan.train_on)
     forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
     step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(str(plan.parts.get("mixer")), 1.0)
     rows_trained = plan.train_share * len(dataset.split_rows(dataset.rows, task.split).train)
     windows = max(rows_trained - task.key.lookback - task.key.horizon, 1)
     epochs = min(task.max_epochs, task.patience + TYPICAL_BEST.get(task.schedule, task.max_epochs))
-    return 5.0 + epochs * windows / task.batch_size * step
+    return Estimate(5.0 + epochs * windows / task.batch_size * step, weights)
 
 
 def _cost_of_olinear(plan: Recipe) -> tuple[int, int]:
@@ -88,9 +116,8 @@ def _cost_of_other(plan: Recipe) -> tuple[int, int]:
         model = MODELS[plan.model](series, lookback, horizon, **plan.options)
         if not any(True for _ in model.parameters()):
             return 0, 0  # a closed form
-        with FlopCounterMode(display=False) as counter, torch.no_grad():
-            model(torch.empty(plan.task.batch_size, lookback, series))
-    return counter.get_total_flops() // 2, sum(parameter.numel() for parameter in model.parameters())
+        forward = count_multiplications(model, torch.empty(plan.task.batch_size, lookback, series))
+    return forward, sum(parameter.numel() for parameter in model.parameters())
 
 
 def matrix_speed(size: int = 768, repeats: int = 4) -> float:

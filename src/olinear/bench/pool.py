@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from olinear.bench.jobs import Job
-from olinear.bench.planning import Plan, Planned
+from olinear.bench.planning import Plan, Planned, wall_seconds
 from olinear.bench.results import add_row, failed, finished
 from olinear.bench.worker import Message, work
 
@@ -52,16 +52,13 @@ class State:
     def seconds_left(self, jobs: int) -> float:
         """By the estimates, corrected by how the jobs so far compared with theirs."""
         correction = self.spent / self.estimated if self.estimated > 60 else 1.0
-        short = sum(p.seconds for p in self.waiting if not p.is_long)
-        long = sum(p.seconds for p in self.waiting if p.is_long)
         now = time.monotonic()
         at_work = [
             max(correction * running.planned.seconds / running.threads - (now - running.started), 0.0)
             for running in self.running.values()
             if not running.told
         ]
-        threads = torch.get_num_threads()  # one job at a time has them all, as a long one has
-        return correction * (short / (jobs if jobs > 1 else threads) + long / threads) + max(at_work, default=0.0)
+        return correction * wall_seconds(self.waiting, jobs) + max(at_work, default=0.0)
 
 
 class Pool:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from olinear.bench.jobs import FIRST_SEED, Job
 from olinear.bench.results import Row, read_errors
-from olinear.bench.summary import is_result
+from olinear.bench.summary import DECIMALS, is_result
 from olinear.bench.table import Cell, Column, ResultTable
 from olinear.bench.tasks import TaskKey, own_tasks, published
 from olinear.evaluation import holm, least_p, sign_flip_test
@@ -50,9 +50,9 @@ def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wante
 
 
 def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> float:
-    """The place of a model on a task; equals share the mean of their places."""
-    own = scores[model][key]
-    values = [by_task[key] for by_task in scores.values() if key in by_task]
+    """The place of a model on a task at the printed decimals; equals share the mean of their places."""
+    own = round(scores[model][key], DECIMALS)
+    values = [round(by_task[key], DECIMALS) for by_task in scores.values() if key in by_task]
     return 1 + sum(value < own for value in values) + (values.count(own) - 1) / 2
 
 
@@ -83,13 +83,11 @@ def ranking_table(ranking: Ranking, tasks: Sequence[TaskKey] | None = None) -> R
     columns = [Column("model", False), Column("mean rank", decimals=1)]
     columns += [Column(str(key)) for key in tasks]
     table = ResultTable(columns, [])
-    best = {key: min(s[key] for s in ranking.scores.values() if key in s) for key in tasks}
     for row, model in enumerate(models):
         cells: list[Cell] = [model, ranking.ranks.get(model)]
         for column, key in enumerate(tasks, start=len(cells)):
-            score = ranking.scores[model].get(key)
-            cells.append(None if score is None else _cell(ranking, model, key))
-            if score == best[key]:
+            cells.append(_cell(ranking, model, key) if key in ranking.scores[model] else None)
+            if is_best(ranking, model, key):
                 table.bold.add((row, column))
         table.cells.append(cells)
     return table
@@ -109,7 +107,7 @@ def ranking_lines(ranking: Ranking) -> list[str]:
         ranked = "No mean rank: no task has results of all models."
     lines = [f"{name}, mean over seeds, and its place in brackets. {ranked}"]
     if MAIN in ranking.scores:
-        best = [key for key in ranking.tasks if _is_best(ranking, key)]
+        best = [key for key in ranking.tasks if is_best(ranking, MAIN, key)]
         place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if ranking.ranks else None
         of = f"; its mean rank is number {place} of {len(ranking.ranks)}" if place else ""
         lines.append(f"{MAIN} is best on {len(best)} of {len(ranking.tasks)} tasks{of}.")
@@ -123,6 +121,19 @@ def ranking_lines(ranking: Ranking) -> list[str]:
     return lines
 
 
-def _is_best(ranking: Ranking, key: TaskKey) -> bool:
-    found = {model: scores[key] for model, scores in ranking.scores.items() if key in scores}
-    return MAIN in found and found[MAIN] == min(found.values())
+def is_best(ranking: Ranking, model: str, key: TaskKey) -> bool:
+    """Whether no model is better on a task, at the printed decimals."""
+    scores = {name: round(by_task[key], DECIMALS) for name, by_task in ranking.scores.items() if key in by_task}
+    return model in scores and scores[model] == min(scores.values())
+
+
+def ranking_records(ranking: Ranking) -> ResultTable:
+    """The same for programs: a row a model and task."""
+    columns = [Column("model", False), Column("dataset", False), Column("lookback"), Column("horizon")]
+    columns += [Column(ranking.metric), Column("place"), Column("mark", False)]
+    table = ResultTable(columns, [])
+    for model, scores in ranking.scores.items():
+        for key, score in scores.items():
+            mark = ranking.marks.get((model, key), "")
+            table.cells.append([model, *key, score, _rank(ranking.scores, model, key), mark])
+    return table

@@ -2,11 +2,13 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from statistics import fmean
 
 from olinear import __version__
+from olinear.bench.remarks import read_remarks, worse_table
 from olinear.bench.report_charts import Bar, Point, bar_chart, ratio_scatter, value_scatter
 from olinear.bench.report_forecasts import forecast_section
 from olinear.bench.report_markup import Markup, html_table, join, tag
@@ -27,6 +29,7 @@ from olinear.bench.summary import (
 )
 from olinear.bench.table import Column, ResultTable, dataset_table, task_table, write_text
 from olinear.bench.tasks import TaskKey, find_task
+from olinear.bench.variants import score_variant
 
 DATA = "For data that is not here, `olinear data list` says how to get it."
 BEST = "Best: on so many tasks, among itself and the eleven other published models; at three decimals, and ties count."
@@ -48,10 +51,13 @@ def make_report(results_folder: Path, data_folder: str | Path | None, selection:
     scores = score_tasks(rows, selection)
     summary = summarise(scores, selection)
     missing = find_missing(rows, selection, data_folder)
+    worse = worse_table(scores, read_remarks(results_folder, selection.model))
     body = join(
         _head(summary, selection),
-        *([_charts(scores, selection), _datasets(scores, selection), _details(scores, selection)] if scores else []),
-        _others(rows, selection),
+        *([_charts(scores, selection), _datasets(scores, selection), _details(scores)] if scores else []),
+        _worse(worse),
+        _other_models(rows, selection),
+        _variants(rows, selection),
         forecast_section(results_folder, selection),
         _missing(missing, rows, selection),
         _making(rows, results_folder, selection),
@@ -78,7 +84,6 @@ def _page(title: str, body: Markup) -> str:
 
 def _head(summary: Summary, selection: Selection) -> Markup:
     """The figures over all tasks."""
-    which = "" if selection.variant == "main" else f", variant {selection.variant}"
     suite = "" if selection.suite == "all" else f", {selection.suite} suite"
     seeds = " to ".join(map(str, sorted(set(summary.seeds))))
     tiles = [
@@ -95,7 +100,7 @@ def _head(summary: Summary, selection: Selection) -> Markup:
     return tag(
         "header",
         tag("h1", f"{selection.model} beside the paper"),
-        tag("p", f"Our results{which}{suite} on the paper's test windows, mean over seeds, and the published ones."),
+        tag("p", f"Our results{suite} on the paper's test windows, mean over seeds, and the published ones."),
         tag("dl", *drawn, class_="tiles"),
         tag("p", BEST, class_="note"),
     )
@@ -152,14 +157,22 @@ def _datasets(scores: Sequence[TaskScore], selection: Selection) -> Markup:
     )
 
 
-def _details(scores: Sequence[TaskScore], selection: Selection) -> Markup:
-    table = task_table(scores, selection)
+def _details(scores: Sequence[TaskScore]) -> Markup:
+    table = task_table(scores)
     text = (
         "Mean over seeds and its spread (standard deviation), the published value, and the best of the eleven "
         "published baselines; ours is bold where none of them is better."
     )
     inside = html_table(table, _ratio_classes(table), "Results of each task")
     return tag("section", tag("h2", "Task by task"), tag("p", text), inside, id="tasks")
+
+
+def _worse(table: ResultTable) -> Markup:
+    if not table.cells:
+        return Markup("")
+    text = f"The tasks whose MSE is more than {WORSE} times the published one."
+    inside = html_table(table, label="Tasks worse than published")
+    return tag("section", tag("h2", "Where ours is worse, and why"), tag("p", text), inside, id="worse")
 
 
 def _ratio_classes(table: ResultTable) -> dict[tuple[int, int], str]:
@@ -174,25 +187,38 @@ def _ratio_classes(table: ResultTable) -> dict[tuple[int, int], str]:
     return classes
 
 
-def _others(rows: Sequence[Row], selection: Selection) -> Markup:
-    """One line for each other model and variant in the results."""
-    kinds = sorted({(row.model, row.variant) for row in rows if is_result(row)})
-    columns = [Column("model", False), Column("variant", False), *map(Column, ("tasks", "of"))]
-    columns += map(Column, ("MSE ratio", "MAE ratio", f"above {WORSE} in MSE", "best MSE", "best MAE"))
-    table = ResultTable(columns, [])
-    for model, variant in kinds:
-        if (model, variant) == (selection.model, selection.variant):
-            continue
-        other = Selection(model, variant, selection.suite)
+def _other_models(rows: Sequence[Row], selection: Selection) -> Markup:
+    """One line for each other model in the results."""
+    columns = [Column("model", False), *map(Column, ("tasks", "of", "MSE ratio", "MAE ratio"))]
+    table = ResultTable([*columns, *map(Column, (f"above {WORSE} in MSE", "best MSE", "best MAE"))], [])
+    for model in sorted({row.model for row in rows if is_result(row)} - {selection.model}):
+        other = replace(selection, model=model)
         found = summarise(score_tasks(rows, other), other)
         if found.tasks:
             figures = [found.mse_ratio, found.mae_ratio, len(found.worse), found.best_mse, found.best_mae]
-            table.cells.append([model, variant, found.tasks, found.of, *figures])
+            table.cells.append([model, found.tasks, found.of, *figures])
     if not table.cells:
         return Markup("")
-    text = "Ratios are to the published value of the same task, over the tasks that have a result."
-    inside = html_table(table, _ratio_classes(table), "Other models and variants")
-    return tag("section", tag("h2", "Other models and variants"), tag("p", text), inside, id="variants")
+    text = "Ratios are to the published value of the same model (of OLinear, where the paper has none of it)."
+    inside = html_table(table, _ratio_classes(table), "Other models")
+    return tag("section", tag("h2", "Other models"), tag("p", text), inside, id="models")
+
+
+def _variants(rows: Sequence[Row], selection: Selection) -> Markup:
+    """One line for each variant in the results, of any model."""
+    columns = [Column("model", False), Column("variant", False), *map(Column, ("tasks", "MSE ratio", "MAE ratio"))]
+    table = ResultTable(columns, [])
+    wanted = set(selection.tasks)
+    for model, variant in sorted({(row.model, row.variant) for row in rows if is_result(row)}):
+        scores = [] if variant == "main" else score_variant(rows, variant, model)
+        pairs = [(s.mse.ratio, s.mae.ratio) for s in scores if s.key in wanted and s.mse.ratio and s.mae.ratio]
+        if pairs:
+            table.cells.append([model, variant, len(pairs), *map(fmean, zip(*pairs, strict=True))])
+    if not table.cells:
+        return Markup("")
+    text = "Ratios are to our own main results of the same model and tasks."
+    inside = html_table(table, _ratio_classes(table), "Variants")
+    return tag("section", tag("h2", "Variants"), tag("p", text), inside, id="variants")
 
 
 def _missing(missing: Sequence[Missing], rows: Sequence[Row], selection: Selection) -> Markup:
@@ -203,7 +229,7 @@ def _missing(missing: Sequence[Missing], rows: Sequence[Row], selection: Selecti
     columns = [Column("dataset", False), Column("tasks", False), Column("why", False)]
     cells = [[name, ", ".join(f"{k.lookback}->{k.horizon}" for k in keys), why] for (name, why), keys in groups.items()]
     gone = {item.key for item in missing}
-    failed = [row for row in selection.pick(rows) if row.error and selection.task_of(row.key) not in gone]
+    failed = [row for row in selection.pick(rows) if row.error and row.key not in gone]
     text = (
         f"{len(missing)} of {len(selection.tasks)} tasks have no result. {DATA}"
         if missing
@@ -230,9 +256,11 @@ def _making(rows: Sequence[Row], results_folder: Path, selection: Selection) -> 
         "page": f"olinear {__version__}",
     }
     listed = [part for name, fact in facts.items() for part in (tag("dt", name), tag("dd", fact or "unknown"))]
-    options = {"results": str(results_folder)}
-    options |= {name: value for name, value in asdict(selection).items() if value != getattr(MAIN_RESULTS, name)}
-    written = shlex.join(part for name, value in options.items() for part in (f"--{name}", value))
+    options = ["--results", str(results_folder)]
+    for name in ("model", "suite"):
+        if getattr(selection, name) != getattr(MAIN_RESULTS, name):
+            options += [f"--{name}", getattr(selection, name)]
+    written = shlex.join([*options, *(part for dataset in selection.datasets for part in ("--dataset", dataset))])
     commands = f"olinear bench run {written}\nolinear bench report {written}"
     return tag(
         "section", tag("h2", "How it was made"), tag("dl", *listed, class_="facts"), tag("pre", commands), id="making"

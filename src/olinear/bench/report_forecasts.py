@@ -52,11 +52,9 @@ def read_forecasts(results_folder: Path, selection: Selection) -> tuple[list[For
     chosen = [
         item
         for item in found
-        if (item.model, item.variant) == (selection.model, selection.variant)
-        and selection.task_of(item.key) in wanted
-        and item.windows
+        if (item.model, item.variant) == (selection.model, "main") and item.key in wanted and item.windows
     ]
-    return sorted(chosen, key=lambda item: (order[selection.task_of(item.key)], item.lookback, item.seed)), notes
+    return sorted(chosen, key=lambda item: (order[item.key], item.seed)), notes
 
 
 def forecast_section(results_folder: Path, selection: Selection) -> Markup:

@@ -1,9 +1,10 @@
 """One job from raw file to scores: split, scale, train with validation-only selection, score every test window."""
 
+import math
 import platform
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,10 @@ from olinear.bench.jobs import FIRST_SEED, Job, recipe
 from olinear.bench.preparing import build_model, load_series, training_rows
 from olinear.bench.results import Row
 from olinear.datasets import find_dataset
-from olinear.evaluation import evaluate, window_errors
-from olinear.training import TrainingConfig, train
+from olinear.errors import DataError
+from olinear.evaluation import Scores, evaluate, window_errors
+from olinear.training import TrainingConfig, TrainingReport, train
+from olinear.training.devices import beside
 from olinear.windows import Windows
 from olinear.zoo import MAIN
 
@@ -53,36 +56,36 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
     training = Windows(source.scaled, lookback, horizon, starts)
     validation = source.windows(source.split.validation, lookback, horizon)
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
-    test = target.windows(target.split.test, lookback, horizon)
+    test = beside(model, target.windows(target.split.test, lookback, horizon))
     compact = model.compact() if hasattr(model, "compact") else model  # OLinear's form for inference
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
     at_once = task.batch_size if getattr(model, "depends_on_batch", False) else 128
     scores = evaluate(compact, test, at_once)
-    row = Row(
-        *job.key,
-        job.model,
-        job.variant,
-        job.seed,
-        scores.mse,
-        scores.mae,
-        scores.r2,
-        scores.pearson,
-        scores.mase,
-        scores.windows,
-        report.best_epoch,
-        report.epochs,
-        round(report.seconds, 1),
-        sum(parameter.numel() for parameter in model.parameters()),
-        peak_memory(),
-        versions(),
-        commit(),
-        "",
-        report.best_loss,
-    )
+    if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
+        raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")
+    row = _row(job, scores, report, sum(parameter.numel() for parameter in model.parameters()))
     if job.variant != "main" or job.seed != FIRST_SEED:
         return Outcome(row)
     errors = window_errors(compact, test, at_once).float().cpu().numpy()
     return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job) else None, errors)
+
+
+def _row(job: Job, scores: Scores, report: TrainingReport, parameters: int) -> Row:
+    return Row(
+        *job.key,
+        model=job.model,
+        variant=job.variant,
+        seed=job.seed,
+        **asdict(scores),
+        best_epoch=report.best_epoch,
+        epochs=report.epochs,
+        seconds=round(report.seconds, 1),
+        parameters=parameters,
+        peak_memory_mb=peak_memory(),
+        versions=versions(),
+        commit=commit(),
+        validation_loss=report.best_loss,
+    )
 
 
 def _is_drawn(job: Job) -> bool:

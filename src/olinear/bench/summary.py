@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
-from olinear.bench.jobs import SEARCH
 from olinear.bench.results import Row
 from olinear.bench.tasks import TaskKey, find_task, published
 from olinear.datasets import find_dataset, locate
@@ -19,10 +18,9 @@ DECIMALS = 3  # of the published tables: who is best is decided at these
 
 @dataclass(frozen=True)
 class Selection:
-    """Which rows are read, beside which of the paper's tasks."""
+    """Which main results are read, beside which of the paper's tasks."""
 
     model: str = MAIN
-    variant: str = "main"
     suite: str = "all"  # or "long" or "short"
     datasets: tuple[str, ...] = ()  # all, if none is named
 
@@ -34,18 +32,15 @@ class Selection:
     @property
     def tasks(self) -> list[TaskKey]:
         """The paper's tasks that the rows can answer, in the order of its tables."""
-        suited = [key for key in published() if self.suite in ("all", find_task(key).suite)]
-        named = [key for key in suited if not self.datasets or key.dataset in self.datasets]
-        keys = [key for key in named if self.reference in published()[key]]
-        return [key for key in keys if key.lookback == 96] if self.variant == SEARCH else keys
+        return [key for key, models in published().items() if self.has(key) and self.reference in models]
+
+    def has(self, key: TaskKey) -> bool:
+        """Whether a task, of the paper or of our own, is of this suite and these datasets."""
+        return self.suite in ("all", find_task(key).suite) and (not self.datasets or key.dataset in self.datasets)
 
     def pick(self, rows: Iterable[Row]) -> list[Row]:
-        """The rows of this model and variant."""
-        return [row for row in rows if (row.model, row.variant) == (self.model, self.variant)]
-
-    def task_of(self, key: TaskKey) -> TaskKey:
-        """The task that a row answers: a searched lookback stands beside the published one with 96."""
-        return key._replace(lookback=96) if self.variant == SEARCH else key
+        """The main rows of this model."""
+        return [row for row in rows if (row.model, row.variant) == (self.model, "main")]
 
 
 MAIN_RESULTS = Selection()
@@ -81,7 +76,6 @@ class TaskScore:
 
     key: TaskKey
     seeds: int
-    lookbacks: tuple[int, ...]  # that its rows were made with
     mse: Score
     mae: Score
 
@@ -137,36 +131,18 @@ def is_result(row: Row) -> bool:
     return not row.error and all(number is not None and math.isfinite(number) for number in numbers)
 
 
-def choose_lookback(rows: Iterable[Row]) -> list[Row]:
-    """Of the rows that differ only in their lookback, the one with the lowest validation loss; ties to the shorter."""
-    groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
-    for row in filter(is_result, rows):
-        groups[row.dataset, row.horizon, row.model, row.variant, row.seed].append(row)
-    return [min(group, key=_loss_then_lookback) for group in groups.values()]
-
-
-def _loss_then_lookback(row: Row) -> tuple[float, int]:
-    loss = row.validation_loss
-    return (math.inf if loss is None or math.isnan(loss) else loss, row.lookback)
-
-
 def score_tasks(rows: Iterable[Row], selection: Selection = MAIN_RESULTS) -> list[TaskScore]:
     """Each task that has a result, mean over its seeds, in the order of the published tables."""
     found = list({row.job: row for row in selection.pick(rows) if is_result(row)}.values())
-    if selection.variant == SEARCH:
-        found = choose_lookback(found)
     by_task: dict[TaskKey, list[Row]] = defaultdict(list)
     for row in found:
-        by_task[selection.task_of(row.key)].append(row)
+        by_task[row.key].append(row)
     reference = selection.reference
     return [_score_task(key, by_task[key], reference) for key in selection.tasks if key in by_task]
 
 
 def _score_task(key: TaskKey, rows: Sequence[Row], reference: str) -> TaskScore:
-    lookbacks = tuple(sorted({row.lookback for row in rows}))
-    return TaskScore(
-        key, len(rows), lookbacks, _score(key, rows, "mse", reference), _score(key, rows, "mae", reference)
-    )
+    return TaskScore(key, len(rows), _score(key, rows, "mse", reference), _score(key, rows, "mae", reference))
 
 
 def _score(key: TaskKey, rows: Sequence[Row], metric: str, reference: str) -> Score:
@@ -226,9 +202,9 @@ def find_missing(
 ) -> list[Missing]:
     """The tasks without a result, each with what is known of why: it failed, its data is not here, it was not run."""
     chosen = selection.pick(rows)
-    done = {selection.task_of(row.key) for row in chosen if is_result(row)}
+    done = {row.key for row in chosen if is_result(row)}
     failed = [row for row in chosen if not is_result(row)]
-    errors = {selection.task_of(row.key): row.error or "its scores are not numbers" for row in failed}
+    errors = {row.key: row.error or "its scores are not numbers" for row in failed}
     return [
         Missing(key, f"failed: {errors[key]}" if key in errors else _why_not_run(key.dataset, data_folder))
         for key in selection.tasks

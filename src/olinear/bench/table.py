@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from olinear.bench.jobs import SEARCH
-from olinear.bench.summary import WORSE, DatasetScore, Selection, Summary, TaskScore
+from olinear.bench.summary import WORSE, DatasetScore, Summary, TaskScore
 from olinear.errors import OutputError
 
 if TYPE_CHECKING:
@@ -49,20 +48,13 @@ class ResultTable:
         return [[column.show(cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.cells]
 
 
-def task_table(
-    scores: Sequence[TaskScore], selection: Selection, metrics: Sequence[Metric] = ("MSE", "MAE")
-) -> ResultTable:
+def task_table(scores: Sequence[TaskScore], metrics: Sequence[Metric] = ("MSE", "MAE")) -> ResultTable:
     """A row a task: ours, its spread over seeds, the published value, their ratio, the best published baseline.
 
     Ours is bold where no published baseline is better.
     """
     columns = [Column("dataset", False), Column("lookback"), Column("horizon"), Column("seeds")]
-    if selection.variant == SEARCH:
-        columns.append(Column("chosen lookback", False))
-    table = ResultTable(columns, [])
-    for score in scores:
-        chosen = [" ".join(map(str, score.lookbacks))] if selection.variant == SEARCH else []
-        table.cells.append([*score.key, score.seeds, *chosen])
+    table = ResultTable(columns, [[*score.key, score.seeds] for score in scores])
     for metric in metrics:
         for index, score in enumerate(scores):
             one = score.mse if metric == "MSE" else score.mae

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.common import Json, parse_levels, print_json, print_table, say
+from olinear.cli.common import Json, keep_levels, parse_levels, print_json, print_table, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def backtest(
         check_writable(out)
     forecaster = Forecaster.load(model)
     frame = read_file(data)
-    wanted = wanted if forecaster.has_intervals else []
+    wanted = keep_levels(wanted, forecaster)
     result = forecaster.backtest(frame, windows=windows, stride=stride, levels=wanted)
     if result.in_sample:
         say(f"note: {result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")

@@ -33,7 +33,7 @@ def run(
         list[str] | None,
         typer.Option(
             help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
-            "swapped-q=Power, embed=8, rank=16, STUDY/METHOD such as bases/Fourier, setting=NAME of another model; may "
+            "swapped-q=Power, embed=8, rank=16, STUDY/METHOD such as bases/Fourier, setting=NAME of models.toml; may "
             "be repeated."
         ),
     ] = None,

@@ -5,12 +5,11 @@ import time
 from types import TracebackType
 from typing import Self
 
-import torch
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from olinear.bench.planning import Plan
+from olinear.bench.planning import Plan, wall_seconds
 from olinear.bench.pool import State
 from olinear.bench.tasks import published
 from olinear.bench.worker import Message
@@ -29,9 +28,8 @@ def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
     for name, count in plan.missing.items():
         need = "job needs" if count == 1 else "jobs need"
         say(f"note: {count} {need} {name}, which is not here: {how_to_get(find_dataset(name))}")
-    short = sum(p.seconds for p in plan.jobs if not p.is_long)
-    about = short / jobs + (plan.seconds - short) / torch.get_num_threads()
-    say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {duration(about)}")
+    about = duration(wall_seconds(plan.jobs, jobs))
+    say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {about}")
 
 
 def duration(seconds: float) -> str:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from olinear.bench.table import ResultTable
 
 Model = Annotated[str, typer.Option(help="Whose rows.")]
-Variant = Annotated[str, typer.Option(help="Which variant's rows; the tasks stay the paper's.")]
+Dataset = Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")]
 Suite = Annotated[Literal["all", "long", "short"], typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")]
 Format = Annotated[Literal["terminal", "markdown", "csv", "latex"], typer.Option(help="How it is written.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")]
+View = Literal["task", "dataset", "worse"]
 AT_ONCE = 6  # tasks beside each other on a narrow terminal
 NARROWEST = 80  # characters; a narrower terminal breaks lines itself
 
@@ -30,9 +31,11 @@ def table(
     data: Data = None,
     format: Format = "terminal",
     by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
+    worse: Annotated[bool, typer.Option("--worse", help="Only tasks clearly worse than published, and why.")] = False,
     models: Annotated[bool, typer.Option("--models", help="All models beside each other, with ranks.")] = False,
-    dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
-    variant: Variant = "main",
+    metric: Annotated[Literal["mse", "mae"], typer.Option(help="What --models ranks by.")] = "mse",
+    dataset: Dataset = None,
+    variant: Annotated[str, typer.Option(help="A variant beside our main results.")] = "main",
     model: Model = "OLinear",
     suite: Suite = "all",
     out: Out = None,
@@ -40,56 +43,91 @@ def table(
     """Print our scores, their spread over seeds, the published value, the ratio, and the best published baseline.
 
     Beneath are the figures over all tasks (for CSV on standard error). Ours is bold where no published baseline is
-    better. With --models, our own runs of all models instead: a row a model, a column a task, the mean rank, and
-    whether a difference to OLinear is more than chance.
+    better.
+
+    --worse shows only the tasks whose MSE is more than 5 % above the published one, and the remark on each in the
+    results' remarks.toml. --variant shows a variant's results beside our main ones and the paper's of the same variant.
+    --models shows our own runs of all models: a row a model, a column a task, the mean rank, and whether a difference
+    to OLinear is more than chance.
 
     Example: olinear bench table --by dataset --format markdown
     """
-    from olinear.bench.summary import Selection, average_datasets, find_missing, score_tasks, summarise
-    from olinear.bench.table import dataset_table, summary_lines, task_table
+    from olinear.bench.jobs import spell
+    from olinear.bench.summary import Selection
     from olinear.datasets import find_dataset
     from olinear.zoo import find_model
 
     check_out(out, results)
-    names = tuple(find_dataset(name).name for name in dataset or [])
+    selection = Selection(find_model(model), suite, tuple(find_dataset(name).name for name in dataset or []))
+    variant = spell(variant)
     if models:
-        refuse_given(context, ("by", "variant", "model"), "is not for --models, which shows the main results of all")
-        _compare_models(results, suite, names, format, out)
+        ignored = ("by", "worse", "variant", "model")
+        refuse_given(context, ignored, "is not for --models, which shows the main results of all")
+        _compare_models(results, selection, metric, format, out)
         return
-    selection = Selection(find_model(model), variant, suite, names)
-    rows = _read(results, selection)
+    refuse_given(context, ("metric",), "is for --models: other tables have both")
+    if variant != "main":
+        refuse_given(context, ("by", "worse"), "is not for --variant, which shows tasks beside our main results")
+        _show_variant(_read(results, selection.model, variant), selection, variant, format, out)
+        return
+    if worse:
+        refuse_given(context, ("by",), "is not for --worse, which shows tasks")
+    view: View = "worse" if worse else by
+    _show_main(results, data, selection, view, format, out)
+
+
+def _show_main(
+    results: Path, data: Path | None, selection: "Selection", view: View, format: Format, out: Path | None
+) -> None:
+    from olinear.bench.remarks import read_remarks, worse_table
+    from olinear.bench.summary import average_datasets, find_missing, score_tasks, summarise
+    from olinear.bench.table import dataset_table, summary_lines, task_table
+
+    rows = _read(results, selection.model)
     scores = score_tasks(rows, selection)
     lines = summary_lines(summarise(scores, selection))
-    if by == "dataset":
+    if view == "worse":
+        deliver(worse_table(scores, read_remarks(results, selection.model)), lines, format, out)
+    elif view == "dataset":
         deliver(dataset_table(average_datasets(scores, selection)), lines, format, out)
     else:
-        by_metric = [task_table(scores, selection, [name]) for name in ("MSE", "MAE")]
-        deliver(task_table(scores, selection), lines, format, out, by_metric)
+        deliver(task_table(scores), lines, format, out, [task_table(scores, [name]) for name in ("MSE", "MAE")])
     _say_missing(find_missing(rows, selection, data))
 
 
-def _compare_models(results: Path, suite: str, names: tuple[str, ...], format: Format, out: Path | None) -> None:
-    from olinear.bench.ranking import rank_models, ranking_lines, ranking_table
-    from olinear.bench.results import read_results
-    from olinear.bench.tasks import find_task, own_tasks, tasks
+def _show_variant(rows: "list[Row]", selection: "Selection", variant: str, format: Format, out: Path | None) -> None:
+    from olinear.bench.variants import score_variant, variant_lines, variant_table
 
-    suited = [key for key in (*tasks(), *own_tasks()) if suite in ("all", find_task(key).suite)]
-    wanted = [key for key in suited if not names or key.dataset in names]
-    ranking = rank_models(read_results(results), results, wanted=wanted)
+    scores = [score for score in score_variant(rows, variant, selection.model) if selection.has(score.key)]
+    if not scores:
+        raise DataError(f"no task of these has results of {variant}: leave --dataset or --suite out to see which have")
+    lines = variant_lines(scores, variant, selection.model)
+    parts = [variant_table(scores, variant, [name]) for name in ("MSE", "MAE")]
+    deliver(variant_table(scores, variant), lines, format, out, parts)
+
+
+def _compare_models(
+    results: Path, selection: "Selection", metric: Literal["mse", "mae"], format: Format, out: Path | None
+) -> None:
+    from olinear.bench.ranking import rank_models, ranking_lines, ranking_records, ranking_table
+    from olinear.bench.results import read_results
+    from olinear.bench.tasks import own_tasks, tasks
+
+    wanted = [key for key in (*tasks(), *own_tasks()) if selection.has(key)]
+    ranking = rank_models(read_results(results), results, wanted=wanted, metric=metric)
     if not ranking.tasks:
         raise DataError(
             f"{results} has no task with results of two models: make some with `olinear bench run --model all`"
         )
     parts = [ranking.tasks[at : at + AT_ONCE] for at in range(0, len(ranking.tasks), AT_ONCE)]
-    deliver(
-        ranking_table(ranking), ranking_lines(ranking), format, out, [ranking_table(ranking, part) for part in parts]
-    )
+    whole = ranking_records(ranking) if format == "csv" else ranking_table(ranking)
+    deliver(whole, ranking_lines(ranking), format, out, [ranking_table(ranking, part) for part in parts])
 
 
 def report(
     results: Results = Path("results"),
     data: Data = None,
-    variant: Variant = "main",
+    dataset: Dataset = None,
     model: Model = "OLinear",
     suite: Suite = "all",
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("report.html"),
@@ -100,26 +138,27 @@ def report(
     """
     from olinear.bench.report import write_report
     from olinear.bench.summary import Selection
+    from olinear.datasets import find_dataset
     from olinear.zoo import find_model
 
-    selection = Selection(find_model(model), variant, suite)
-    rows = _read(results, selection)
+    selection = Selection(find_model(model), suite, tuple(find_dataset(name).name for name in dataset or []))
+    rows = _read(results, selection.model)
     write_report(results, out, data, selection)
     say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
 
 
-def _read(folder: Path, selection: "Selection") -> "list[Row]":
-    """The rows of a folder, or an error if none is of the selection."""
+def _read(folder: Path, model: str, variant: str = "main") -> "list[Row]":
+    """The rows of a folder, or an error if none is of that model and variant."""
     from olinear.bench.results import read_results
 
     rows = read_results(folder)
     if not rows:
         raise DataError(f"no results are in {folder}: make some with `olinear bench run --results {folder}`")
-    if not selection.pick(rows):
+    if not any((row.model, row.variant) == (model, variant) for row in rows):
         kinds = ", ".join(sorted({f"{row.model} {row.variant}" for row in rows}))
         raise DataError(
-            f"{folder} has no results of {selection.model} {selection.variant}, only of {kinds}: make some with "
-            f"`olinear bench run --model {selection.model} --variant {selection.variant}`"
+            f"{folder} has no results of {model} {variant}, only of {kinds}: make some with "
+            f"`olinear bench run --model {model} --variant {variant}`"
         )
     return rows
 

@@ -4,11 +4,14 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olinear.errors import ConfigError
+
+if TYPE_CHECKING:
+    from olinear.forecaster import Forecaster
 
 Time = Annotated[str | None, typer.Option(help="Name of the time column.", rich_help_panel="Columns")]
 Id = Annotated[
@@ -125,4 +128,12 @@ def parse_levels(text: str) -> list[float]:
 
     for level in levels:
         check_level(level)
+    return levels
+
+
+def keep_levels(levels: list[float], forecaster: "Forecaster") -> list[float]:
+    """The levels, or none, and a note, if the model has no intervals."""
+    if levels and not forecaster.has_intervals:
+        say("note: this model has no intervals: it was fitted on too few rows to hold some back for them")
+        return []
     return levels

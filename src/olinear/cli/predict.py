@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, keep_levels, parse_levels, print_json, say, say_notes
 
 
 def predict(
@@ -35,11 +35,10 @@ def predict(
     check_writable(out)
     check_picture(plot)
     forecaster = Forecaster.load(model)
-    if wanted and not forecaster.has_intervals:
-        say("note: this model has no intervals: it was fitted on too few rows to hold some back for them")
-        wanted = []
-    if wanted and recursive:
-        say("note: no intervals beyond the trained horizon")
+    wanted = keep_levels(wanted, forecaster)
+    trained = forecaster.fitted.settings.horizon
+    if wanted and recursive and horizon is not None and horizon > trained:
+        say(f"note: no intervals beyond the trained horizon of {trained} steps, and so none at all")
         wanted = []
     prediction = forecaster.predict_panel(
         None if data is None else read_file(data), levels=wanted, horizon=horizon, recursive=recursive

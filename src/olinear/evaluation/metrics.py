@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from olinear.errors import DataError
+from olinear.training.devices import beside
 from olinear.windows import Windows
 
 LEAST_VARIATION = 1e-5  # a target that moves less has no scale of its own
@@ -37,7 +38,7 @@ class _Mean:
         self.total, self.count = 0.0, 0
 
     def add(self, values: Tensor, counts: Tensor) -> None:
-        self.total += float(values[counts].double().sum())
+        self.total += float(values[counts].cpu().double().sum())  # Apple's MPS has no doubles
         self.count += int(counts.sum())
 
     def add_ratio(self, above: Tensor, below: Tensor) -> None:
@@ -51,9 +52,12 @@ class _Mean:
 
 @torch.no_grad()
 def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: int = 128) -> Scores:
-    """The mean errors of `b t n -> b h n` over every window, missing targets (NaN) left out; no batch is dropped."""
+    """The mean errors of `b t n -> b h n` over every window, missing targets (NaN) left out; no batch is dropped.
+
+    A module is put in evaluation mode, and the windows go to its device.
+    """
     if isinstance(model, nn.Module):
-        model.eval()
+        windows = beside(model.eval(), windows)
     mse, mae, unexplained, pearson, mase = (_Mean() for _ in range(5))
     for x, y in windows.batches(batch_size):
         forecast = model(x)
@@ -76,10 +80,11 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: in
 @torch.no_grad()
 def window_errors(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: int = 128) -> Tensor:
     """The MSE of each window by itself, `[windows]`, missing targets left out: what two models are compared by."""
+    at_home = windows.values.device
     if isinstance(model, nn.Module):
-        model.eval()
+        windows = beside(model.eval(), windows)
     batches = windows.batches(batch_size)
-    return torch.cat([(model(x) - y).square().flatten(1).nanmean(1) for x, y in batches])
+    return torch.cat([(model(x) - y).square().flatten(1).nanmean(1) for x, y in batches]).to(at_home)
 
 
 def last_value(horizon: int) -> Callable[[Tensor], Tensor]:

@@ -3,6 +3,7 @@
 import json
 import logging
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ class RawForecast(nn.Module):
     def __init__(self, fitted: Fitted):
         super().__init__()
         self.horizon = fitted.settings.horizon
-        self.model = None if fitted.model is None else fitted.engine.cpu()
+        self.model = None if fitted.model is None else deepcopy(fitted.engine).cpu()
         active, constant = np.flatnonzero(fitted.active), np.flatnonzero(~fitted.active)
         self.register_buffer("mean", torch.as_tensor(fitted.scaler.mean))
         self.register_buffer("deviation", torch.as_tensor(fitted.scaler.deviation))

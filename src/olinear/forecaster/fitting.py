@@ -1,7 +1,7 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,22 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.errors import DataError
-from olinear.forecaster.intervals import Intervals, check_level, lookback_scale
+from olinear.errors import ConfigError, DataError, OLinearError
+from olinear.forecaster.intervals import Intervals, check_level, lookback_scale, windows_at_once
 from olinear.forecaster.settings import Settings
 from olinear.frames import Panel, StandardScaler, bridge_gaps
 from olinear.frames.gaps import hide_first_targets
 from olinear.nn import OLinear
 from olinear.nn.functional import lag_correlation
 from olinear.training import TrainingReport, train
+from olinear.training.devices import device_of
 from olinear.windows import Split, Windows
-from olinear.zoo import MAIN, MODELS, build_model
+from olinear.zoo import MAIN, MODELS, build_model, default_options
+from olinear.zoo.mixers import TOKEN_MIXERS
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time
+OWN_MIXERS = ("attention", "normlin")  # which a model with `mixer=` makes itself
 
 
 @dataclass
@@ -45,11 +48,10 @@ class Fitted:
         scale = np.zeros(lookbacks.shape[::2])
         if self.model is None:
             return constant, scale
-        engine = self.engine
-        device = device_of(self.model)
-        x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device)
+        engine, size = self.engine, windows_at_once(self.model, BATCH)
+        x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         with torch.inference_mode():
-            y = torch.cat([engine(part) for part in x.split(BATCH)]).cpu().numpy()
+            y = torch.cat([engine(part) for part in x.split(size)]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
         constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
         return constant, scale
@@ -134,7 +136,7 @@ def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, 
     if isinstance(fitted.model, OLinear):
         fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
     if validation is not None:
-        fitted.intervals = Intervals.calibrate(fitted.model, validation.to(device_of(fitted.model)))
+        fitted.intervals = Intervals.calibrate(fitted.model, validation)
     if settings.refit and validation is not None:
         again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
         fitted.model = _new_model(inputs, settings, panel.notes)
@@ -155,17 +157,32 @@ def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
 
 
 def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> nn.Module:
+    if settings.model != MAIN:
+        return _other_model(train_rows, settings)
     sizes, options = (settings.lookback, settings.horizon), model_options(settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.training.seed)
-        if settings.model != MAIN:
-            return build_model(settings.model, train_rows, *sizes, **options)
         try:
             return OLinear.for_data(train_rows, *sizes, basis=settings.basis, **options)
         except DataError as error:
             notes.append(f"the {settings.basis} basis cannot be computed ({error}); the fourier basis was used")
             torch.manual_seed(settings.training.seed)
             return OLinear.for_data(train_rows, *sizes, basis="fourier", **options)
+
+
+def _other_model(train_rows: NDArray[np.float32], settings: Settings) -> nn.Module:
+    options = model_options(settings)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(settings.training.seed)
+            return build_model(settings.model, train_rows, settings.lookback, settings.horizon, **options)
+    except OLinearError:
+        raise
+    except (ArithmeticError, TypeError, ValueError, RuntimeError) as error:
+        given = ", ".join(f"{name}={value!r}" for name, value in settings.options.items())
+        if not given:
+            raise
+        raise ConfigError(f"{settings.model} cannot be built with {given}: {error}") from error
 
 
 def empty_model(n_series: int, settings: Settings) -> nn.Module:
@@ -176,14 +193,17 @@ def empty_model(n_series: int, settings: Settings) -> nn.Module:
 
 def model_options(settings: Settings) -> dict[str, Any]:
     """The arguments of the model beside its sizes and bases."""
-    if settings.model != MAIN:
-        return settings.options
-    return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Where a model is; one with a closed form has buffers only."""
-    return next(tensor for tensor in (*model.parameters(), *model.buffers())).device
+    if settings.model == MAIN:
+        return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
+    options = dict(settings.options)
+    name = options.get("mixer", OWN_MIXERS[0])
+    if name in OWN_MIXERS:
+        return options
+    if not isinstance(name, str) or name not in TOKEN_MIXERS:
+        known = dict.fromkeys((*OWN_MIXERS, *TOKEN_MIXERS))
+        raise ConfigError(f"mixer must be one of {', '.join(known)}, found {name!r}")
+    heads = options.get("heads", default_options(settings.model).get("heads", 8))
+    return options | {"mixer": partial(TOKEN_MIXERS[name], heads=heads)}
 
 
 def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:

@@ -11,7 +11,7 @@ from olinear.errors import ConfigError, DataError, NotFittedError
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.fitting import Fitted, Values, fit_panel
 from olinear.forecaster.intervals import bound_columns
-from olinear.forecaster.settings import MODEL_ARGUMENTS, choose_settings
+from olinear.forecaster.settings import MODEL_ARGUMENTS, as_given, choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
 from olinear.zoo import MAIN
@@ -98,28 +98,11 @@ class Forecaster:
         _check_range(horizon=horizon, lookback=lookback)
         self.progress = progress
         self._reading: dict[str, Any] = {"freq": freq, "time": time, "id": id, "value": value}
-        self._given = {
-            "horizon": horizon,
-            "lookback": lookback,
-            "missing": missing,
-            "validation": validation,
-            "refit": refit,
-            "seed": seed,
-            "basis": basis,
-            "model": model,
-            "options": dict(options or {}),
-            "model_dim": model_dim,
-            "blocks": blocks,
-            "dropout": dropout,
-            "rank": rank,
-            "batch_size": batch_size,
-            "learning_rate": learning_rate,
-            "schedule": schedule,
-            "max_epochs": max_epochs,
-            "patience": patience,
-            "loss": loss,
-            "device": device,
-        }
+        rows = {"horizon": horizon, "lookback": lookback, "missing": missing, "validation": validation, "refit": refit}
+        parts = {"basis": basis, "model_dim": model_dim, "blocks": blocks, "dropout": dropout, "rank": rank}
+        training = {"batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule, "loss": loss}
+        training |= {"max_epochs": max_epochs, "patience": patience, "seed": seed, "device": device}
+        self._given = {**rows, "model": model, "options": dict(options or {}), **parts, **training}
         self._fitted: Fitted | None = None
 
     def fit(self, data: Any, *, checkpoint: str | Path | None = None, resume: bool = False) -> Self:
@@ -184,9 +167,10 @@ class Forecaster:
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """Read a model folder; it runs nothing from it."""
+        """Read a model folder; it runs nothing from it. `fit` then fits again what was saved, to other rows."""
         fitted = load_fitted(Path(folder))
-        loaded = cls(fitted.settings.horizon, fitted.settings.lookback, seed=fitted.settings.training.seed)
+        loaded = cls(fitted.settings.horizon)
+        loaded._given, loaded._reading = as_given(fitted.settings), _read_like(fitted.panel)
         loaded._fitted = fitted
         return loaded
 
@@ -244,8 +228,7 @@ class Forecaster:
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
         frequency = fitted.panel.frequency
-        reading = self._reading | {"freq": "rows" if frequency.kind == "rows" else frequency.step}
-        panel = read_panel(data, **reading, like=fitted.panel.style).pick(fitted.panel.series)
+        panel = read_panel(data, **self._reading | _read_like(fitted.panel)).pick(fitted.panel.series)
         zoned = getattr(panel.times, "tz", None) is not None
         if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
             here, there = ("a", "none") if zoned else ("no", "one")
@@ -260,6 +243,12 @@ class Forecaster:
                 f"lookback={len(panel)}"
             )
         return panel
+
+
+def _read_like(panel: Panel) -> dict[str, Any]:
+    """How to read further rows of a panel: on its grid, by its names and layout."""
+    frequency = panel.frequency
+    return {"freq": "rows" if frequency.kind == "rows" else frequency.step, "like": panel.style}
 
 
 def _check_range(**numbers: int | None) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
+from olinear.training.devices import beside
 from olinear.windows import Windows
 
 # A lookback without movement still has a scale: a tenth of the series' training deviation.
@@ -33,8 +34,8 @@ class Intervals:
     @torch.no_grad()
     def calibrate(cls, model: nn.Module, windows: Windows, batch_size: int = 128) -> Self:
         """From the windows of rows the model was not trained on."""
-        model.eval()
-        scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in windows.batches(batch_size)]
+        batches = beside(model.eval(), windows).batches(windows_at_once(model, batch_size))
+        scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in batches]
         ordered = np.sort(torch.cat(scores).numpy(), axis=0)  # w h n, missing ones (NaN) last
         count = (~np.isnan(ordered)).sum(0)  # h n
         levels = (np.arange(1, 100) / 100)[:, None, None]
@@ -50,6 +51,11 @@ class Intervals:
         check_level(level)
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)
         return quantile * np.asarray(scale, dtype=np.float64)[..., None, :]
+
+
+def windows_at_once(model: nn.Module, most: int) -> int:
+    """One, if the forecast of a window depends on the others of its batch: `predict` has no others."""
+    return 1 if getattr(model, "depends_on_batch", False) else most
 
 
 def check_level(level: float) -> None:

@@ -1,8 +1,10 @@
 """What a forecaster is made with: chosen from the data where the user does not say."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from olinear.errors import ConfigError, DataError
@@ -44,7 +46,8 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
     given["model"] = find_model(given.get("model", MAIN))
     if given["model"] == MAIN and given.get("options"):
         raise ConfigError(
-            "options= is for other models: OLinear's parts are arguments of their own, such as model_dim="
+            "options= is for other models, as is --option: OLinear's parts are arguments of their own, such as "
+            "model_dim= or --model-dim"
         )
     horizon = given["horizon"]
     lookback = given.setdefault("lookback", default_lookback(horizon, rows, frequency.season))
@@ -83,10 +86,40 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
 
 def _as_options(given: dict[str, Any]) -> dict[str, Any]:
     """What was given for OLinear's parts is passed to another model as its own option of that name."""
-    parts = {name: given[name] for name in MODEL_ARGUMENTS if name in given}
-    options = parts | dict(given.get("options", {}))
+    parts, options = {name: given[name] for name in MODEL_ARGUMENTS if name in given}, dict(given.get("options", {}))
+    for name in parts:
+        if name in options:
+            raise ConfigError(
+                f"{name} is given twice, as {parts[name]!r} and as option {options[name]!r}: leave one out"
+            )
+    options |= parts
     check_options(given["model"], options)
+    options = {name: _as_saved(name, value) for name, value in options.items()}
     return {name: value for name, value in given.items() if name not in parts} | {"options": options}
+
+
+def _as_saved(name: str, value: Any) -> Any:
+    """An option as the model folder will hold it, so that the model is built now as it will be after loading."""
+    try:
+        return json.loads(json.dumps(value, default=_plain_number, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"option {name!r} is {value!r}, which cannot be saved with the model: pass a number, true or false, or a "
+            "name, such as 'flowformer' for a mixer; olinear.training.train trains a module made of anything"
+        ) from error
+
+
+def _plain_number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def as_given(settings: Settings) -> dict[str, Any]:
+    """What makes `choose_settings` choose these again; the device is left open, for the machine may be another."""
+    given = settings.model_dump(exclude={"training"}) | settings.training.model_dump(exclude={"device"})
+    unused = () if settings.model == MAIN else MODEL_ARGUMENTS  # such a model has them among its options
+    return {name: value for name, value in given.items() if name not in unused}
 
 
 def default_lookback(horizon: int, rows: int, season: int) -> int:

@@ -28,6 +28,7 @@ class OrthoForecaster(nn.Module):
         self, model: nn.Module, input_transform: OrthoTrans, output_transform: OrthoTrans, norm: nn.Module | None
     ):
         super().__init__()
+        self.depends_on_batch = getattr(model, "depends_on_batch", False)
         self.norm = Unnormalised() if norm is None else norm
         self.input_transform = input_transform
         self.model = model
@@ -71,7 +72,8 @@ def with_orthotrans(
 
     The transform must stand **between** the normalisation of a window and the model: a model that normalised
     transformed features would take the first of them, which is most of the window, for its level. So a `RevIN` found
-    in the model, which all of olinear's forecasters use, moves outside with its weights. A model that has none gets a
+    in the model moves outside with its weights; those of olinear's forecasters that normalise have one (TimeMixer and
+    TimeMixer++ several, and are refused). A model that has none, as DLinear, FreTS, Crossformer and FEDformer, gets a
     RevIN without learnt part. One that normalises by other means should be made without that, or wrapped with
     `normalise=False`, its own normalisation then acting on transformed features.
 

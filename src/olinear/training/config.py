@@ -12,7 +12,7 @@ class TrainingConfig(BaseModel):
 
     loss: Literal["weighted_l1", "l1", "l2"] = Field("weighted_l1", description="training and validation loss")
     learning_rate: float = Field(5e-4, gt=0, description="of Adam, at the start")
-    schedule: Literal["type1", "type3", "decay", "cosine", "onecycle", "constant"] = Field(
+    schedule: Literal["type1", "type3", "decay", "stairs", "cosine", "onecycle", "constant"] = Field(
         "type1", description="learning rate by epoch"
     )
     batch_size: int = Field(32, ge=1, description="windows in a step")

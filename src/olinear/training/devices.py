@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from olinear.errors import ConfigError
+from olinear.windows import Windows
 
 SMALL = 1_000_000  # parameters
 
@@ -23,6 +24,22 @@ def pick_device(name: str = "auto") -> torch.device:
     except (RuntimeError, AssertionError, ImportError) as error:
         raise ConfigError(f"device {name!r} is not available here: use device='auto' or 'cpu'") from error
     return device
+
+
+def device_of(model: nn.Module) -> torch.device | None:
+    """Where a module's parameters or, in a closed form, its buffers are; None if it has neither."""
+    return next((tensor.device for tensor in (*model.parameters(), *model.buffers())), None)
+
+
+def beside(model: nn.Module, windows: Windows) -> Windows:
+    """The windows on the device of a module; as they are, if it computes anywhere."""
+    device = device_of(model)
+    return windows if device is None else windows.to(device)
+
+
+def solving_device(device: torch.device) -> torch.device:
+    """Where to solve a closed form that is to work on `device`: it sums in float64, which MPS lacks."""
+    return torch.device("cpu") if device.type == "mps" else device
 
 
 @contextmanager

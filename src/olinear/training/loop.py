@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from olinear.errors import DataError, TrainingDiverged
 from olinear.training.config import TrainingConfig
-from olinear.training.devices import fitting_threads, pick_device
+from olinear.training.devices import fitting_threads, pick_device, solving_device
 from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
@@ -68,12 +68,12 @@ def train(
     config = config or TrainingConfig()
     path = None if checkpoint is None else Path(checkpoint)
     device = pick_device(config.device)
+    if isinstance(model, ClosedForm):
+        return _solve(model, training, validation, config, device)
     model.to(device)
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     training = training.to(device)
     validation = None if validation is None else validation.to(device)
-    if isinstance(model, ClosedForm):
-        return _solve(model, training, validation, LOSSES[config.loss], config.batch_size)
     run = RunState(model, config, data)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(config.seed)
@@ -87,26 +87,33 @@ def train(
                 _judge_epoch(run, training, validation, bar)
                 if path is not None:
                     run.save(path)
-    if run.best:
-        model.load_state_dict(run.best)
-    model.eval()
-    at = run.position
-    best_loss = at.best_loss if validation is not None else None
-    best_epoch = at.best_epoch if validation is not None else len(at.history)
-    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history)
+    return _finish(run, validated=validation is not None)
 
 
 def _solve(
-    model: nn.Module, training: Windows, validation: Windows | None, loss: Loss, batch_size: int
+    model: nn.Module, training: Windows, validation: Windows | None, config: TrainingConfig, device: torch.device
 ) -> TrainingReport:
-    started = time.monotonic()
+    started, place = time.monotonic(), solving_device(device)
+    loss, size = LOSSES[config.loss], 4 * config.batch_size
+    model.to(place)
     model.eval()
-    model.solve(training)  # type: ignore[operator]
-    record = {"epoch": 1.0, "training_loss": mean_loss(model, training, loss, 4 * batch_size)}
+    model.solve(training.to(place))  # type: ignore[operator]
+    model.to(device)
+    record = {"epoch": 1.0, "training_loss": mean_loss(model, training.to(device), loss, size)}
     if validation is not None:
-        record["validation_loss"] = mean_loss(model, validation, loss, 4 * batch_size)
+        record["validation_loss"] = mean_loss(model, validation.to(device), loss, size)
     seconds = time.monotonic() - started
     return TrainingReport(1, record.get("validation_loss"), False, 1, seconds, [record | {"seconds": seconds}])
+
+
+def _finish(run: RunState, validated: bool) -> TrainingReport:
+    """Leave the model with its best weights, or with its last ones if nothing judged them."""
+    if run.best:
+        run.model.load_state_dict(run.best)
+    run.model.eval()
+    at = run.position
+    best_epoch, best_loss = (at.best_epoch, at.best_loss) if validated else (len(at.history), None)
+    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history)
 
 
 def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: TrainingProgress) -> None:

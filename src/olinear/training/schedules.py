@@ -22,8 +22,13 @@ def type3(epoch: int, max_epochs: int, done: float = 0.0) -> float:
 
 
 def decay(epoch: int, max_epochs: int, done: float = 0.0) -> float:
-    """Loses a twentieth each epoch, from the first on."""
-    return 0.95 ** (epoch - 1)
+    """Loses a twentieth each epoch; epochs 1 and 2 run at the full rate."""
+    return 0.95 ** max(epoch - 2, 0)
+
+
+def stairs(epoch: int, max_epochs: int, done: float = 0.0) -> float:
+    """Halves after every second epoch up to the tenth; epochs 1 and 2 run at the full rate."""
+    return 0.5 ** min((epoch - 1) // 2, 5)
 
 
 def cosine(epoch: int, max_epochs: int, done: float = 0.0) -> float:
@@ -47,6 +52,7 @@ SCHEDULES: dict[str, Callable[..., float]] = {
     "type1": type1,
     "type3": type3,
     "decay": decay,
+    "stairs": stairs,
     "cosine": cosine,
     "onecycle": onecycle,
     "constant": constant,

@@ -116,11 +116,17 @@ TokenMixer = Callable[..., nn.Module]
 
 
 def token_mixer(
-    mixer: str | TokenMixer, tokens: int, model_dim: int, *, heads: int = 8, dropout: float = 0.0
+    mixer: str | TokenMixer,
+    tokens: int,
+    model_dim: int,
+    *,
+    heads: int = 8,
+    head_dim: int | None = None,
+    dropout: float = 0.0,
 ) -> nn.Module:
     """What mixes tokens, by name or from a factory; `normlin` is W_post NormLin(W_pre x). Dropout is of the matrix."""
     if mixer == "attention":
-        return SelfAttention(model_dim, heads=heads, dropout=dropout)
+        return SelfAttention(model_dim, heads=heads, head_dim=head_dim, dropout=dropout)
     if mixer == "normlin":
         pre, post = nn.Linear(model_dim, model_dim), nn.Linear(model_dim, model_dim)
         return nn.Sequential(OrderedDict(pre=pre, normlin=NormLin(tokens, dropout=dropout), post=post))

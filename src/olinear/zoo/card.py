@@ -8,9 +8,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
-from olinear.zoo.parts import TokenBatchNorm, count_patches, cut_patches, feed_forward
-
-EPS = 1e-4  # added to the deviation, not to the variance
+from olinear.zoo.parts import TokenBatchNorm, UnbiasedNorm, count_patches, cut_patches, feed_forward
 
 
 class CARD(nn.Module):
@@ -28,10 +26,8 @@ class CARD(nn.Module):
     In the release the smoothing has a row for each of the T = 1 + patches tokens, also where it runs over series: from
     the T-th on (there being more series than tokens) a series has queries of zero and takes the plain mean.
 
-    With 7 series, 96 → 96: 32,112 parameters. The release counts 33,536, so 1,424 more; they are what a map of two
-    statistics to a token (48), an unused compression over time (144 a block) and an unused map of width m in each
-    attention (272) come to. Not checked: that it is these, and whether dropout falls on the attention matrices (here it
-    does).
+    With 7 series, 96 → 96: 32,112 parameters. The release counts 33,536: the other 1,424 are a map of two statistics to
+    a token (48), an unused compression over time (144 a block) and an unused map of width m in each attention (272).
 
     Args:
         n_series, lookback, horizon: n, t, h. The head, shared by all series, sees the T tokens of one.
@@ -69,6 +65,7 @@ class CARD(nn.Module):
         self.patch_length, self.stride = patch_length, stride
         patches = count_patches(lookback, patch_length, stride, pad_end=False)
         tokens = patches + 1
+        self.norm = UnbiasedNorm(n_series, affine=False, eps=1e-4, eps_on="deviation")
         self.embed = nn.Linear(patch_length, model_dim)
         self.position = nn.Parameter(0.01 * torch.randn(patches, model_dim))
         self.token = nn.Parameter(0.01 * torch.randn(1, model_dim))
@@ -84,13 +81,12 @@ class CARD(nn.Module):
         self.head = nn.Linear(tokens * model_dim, horizon)
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
-        mean, deviation = x.mean(1, keepdim=True), x.std(1, keepdim=True) + EPS  # b 1 n
-        z = ((x - mean) / deviation).mT  # b n t
-        patches = cut_patches(z, self.patch_length, self.stride, pad_end=False)  # b n p length
+        x, stats = self.norm(x)
+        patches = cut_patches(x.mT, self.patch_length, self.stride, pad_end=False)  # b n p length
         tokens = self.dropout(self.embed(patches)) + self.position  # b n p m
-        tokens = torch.cat([self.token.expand(*z.shape[:2], -1, -1), tokens], -2)  # b n T m
+        tokens = torch.cat([self.token.expand(*tokens.shape[:2], -1, -1), tokens], -2)  # b n T m
         y = self.head(self.blocks(tokens).flatten(-2))  # b n h
-        return y.mT * deviation + mean  # b h n
+        return self.norm.inverse(y.mT, stats)  # b h n
 
 
 class CARDBlock(nn.Module):

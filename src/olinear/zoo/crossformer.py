@@ -1,7 +1,7 @@
 """Crossformer: attention over the segments of a series, then over series through a few routers."""
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +12,6 @@ from olinear.zoo.attention import CrossAttention, SelfAttention
 from olinear.zoo.parts import feed_forward, repeat_ends, sinusoids
 
 Pad = Literal["front", "end"]
-
-# The form of Time-Series-Library, `Crossformer(n, t, h, **TSL)`.
-TSL: dict[str, Any] = {"pad": "end", "embed_bias": False, "sinusoidal": True}
 
 
 class Crossformer(nn.Module):
@@ -29,10 +26,9 @@ class Crossformer(nn.Module):
     The decoder starts from a learnt array D `[n, ⌈h/p⌉, m]`. Nothing is normalised, as published: where the level of
     the series has moved since training, forecasts are poor. P, D and the routers start from N(0, 1).
 
-    The defaults are the authors' widths for ETTh1 (they forecast 24 steps from 168), `TSL` holds the arguments of the
-    other form in use. With 7 series, 96 → 96: 11,370,776 parameters; 42,176,036 in Time-Series-Library's form with
-    `segment_length=12, model_dim=512, ff_dim=2048, blocks=2, heads=8, routers=3`. Not checked: where dropout falls;
-    here on the attention matrices and the branches, but not on hidden features or the decoder's last branch.
+    The defaults are the authors' widths for ETTh1 (they forecast 24 steps from 168); the benchmark's setting `tsl` is
+    the other form in use, Time-Series-Library's. With 7 series, 96 → 96: 11,370,776 parameters; 42,176,036 in that
+    form. Dropout falls on the attention matrices and the branches, not on hidden features or the decoder's last branch.
 
     Args:
         n_series, lookback, horizon: n, t, h. Positions tie the model to its series.

@@ -1,7 +1,5 @@
 """FEDformer: seasons are mixed by chosen frequencies, trends are carried beside them."""
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -10,9 +8,6 @@ from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
 from olinear.zoo.frequency import as_complex
 from olinear.zoo.parts import CircularConvolution, circular_embedding, decompose, feed_forward, sinusoids
-
-# The form of Time-Series-Library, `FEDformer(n, t, h, **TSL)`.
-TSL: dict[str, Any] = {"modes": 32, "split_tanh": True, "sinusoidal": True}
 
 
 class FEDformer(nn.Module):
@@ -26,13 +21,13 @@ class FEDformer(nn.Module):
 
     Nothing is normalised at the ends; `Norm` is LayerNorm without its mean over time. The frequencies are drawn at
     random when the model is made and kept in its state. All blocks of the encoder share the matrices of its
-    frequencies, those of the decoder likewise. The defaults are the authors' setting for ETTh1, `TSL` holds the
-    arguments of the other form in use.
+    frequencies, those of the decoder likewise. The defaults are the authors' setting for ETTh1; Time-Series-Library's
+    form is `modes=32, split_tanh=True, sinusoidal=True`.
 
     With 7 series, 96 → 96: 20,225,543 real parameters, 14,458,375 with each complex one counted once. The release
     counts 16,303,111 (16.3 M) in this way, 22,070,279 as reals: with 4,096 for the marks of time, 1,838,592 in key and
-    value maps that it never uses, and 2,048 biases that do not reach a forecast (those before a mean over time is
-    taken away: LayerNorms, and the outputs of the encoder's frequencies), which are all left out here.
+    value maps that it never uses, and 2,048 biases that do not reach a forecast in evaluation (those before a mean over
+    time is taken away: LayerNorms, and the outputs of the encoder's frequencies), which are all left out here.
     Simplified: no marks of time (hour, weekday, …), which the published results had, and which were all that told the
     steps of the horizon apart: `sinusoidal=True` gives them positions instead. Not checked: several decoder blocks,
     which the authors do not use.

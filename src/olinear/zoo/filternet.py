@@ -20,9 +20,8 @@ class FilterNet(nn.Module):
     and neighbours in it share frequencies.
 
     With 7 series, 96 → 96: 59,374 parameters, 92,270 with `hidden_dim=256`; the authors' release has 12,416 more, in a
-    convolution that nothing uses. Simplified: the window's mean and deviation are constants to the gradient. Not
-    checked: the setting behind the published ETT results. The authors give none for this filter there, and the
-    defaults are those of their Weather runs.
+    convolution that nothing uses. Not checked: the setting behind the published ETT results. The authors give none for
+    this filter there, and the defaults are those of their Weather runs.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -5,9 +5,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.nn import RevIN
-from olinear.nn.revin import WindowStats
 from olinear.zoo.frequency import as_complex
+from olinear.zoo.parts import UnbiasedNorm
 
 
 class FITS(nn.Module):
@@ -22,10 +21,10 @@ class FITS(nn.Module):
     the last h steps, so a loss sees only them, which is the authors' best setting on ETTh1; `extend` gives all t + h
     steps for a loss that also asks for the lookback back.
 
-    With 7 series, 96 → 96: 3,280 complex parameters, stored as 6,560 real ones. Simplified: the window's mean and
-    deviation are constants to the gradient; where c (t + h) / t exceeds the frequencies of the longer window (c is all
-    of the lookback's), W stops at the last. Not checked: which c made the published results with a lookback of 96;
-    the authors publish none, and the default is what their rule gives, 40 of 49.
+    With 7 series, 96 → 96: 3,280 complex parameters, stored as 6,560 real ones. Simplified: where c (t + h) / t exceeds
+    the frequencies of the longer window (c is all of the lookback's), W stops at the last. Not checked: which c made
+    the published results with a lookback of 96; the authors publish none, and the default is what their rule gives, 40
+    of 49.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -93,17 +92,6 @@ class ComplexLinear(nn.Module):
 
     def extra_repr(self) -> str:
         return "{1}, {0}".format(*self.weight.shape)
-
-
-class UnbiasedNorm(RevIN):
-    """RevIN with the unbiased variance, which divides by one less than the number of values."""
-
-    def standardise(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
-        z, (mean, biased) = super().standardise(x)
-        count = x.isnan().logical_not().sum(1, keepdim=True)
-        variance = (z * biased).detach().square().sum(1, keepdim=True) / (count - 1).clamp(min=1)
-        deviation = (variance + self.eps).sqrt()
-        return z * (biased / deviation), WindowStats(mean, deviation)
 
 
 def _low_frequencies(lookback: int, order: int, period: int) -> int:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
-from olinear.zoo.attention import SelfAttention, TokenMixer, token_mixer
+from olinear.zoo.attention import TokenMixer, token_mixer
 from olinear.zoo.parts import feed_forward
 
 
@@ -36,8 +36,8 @@ class Fredformer(nn.Module):
         model_dim, ff_dim: m and f of the blocks.
         patch_dim: what a patch of a series becomes for the streams.
         blocks, heads, head_dim: L, H and the width of each head.
-        dropout: of the embedding, the branches and the hidden features; not of the attention matrix.
-        mixer: what mixes series: `attention`, `normlin`, or a factory `mixer(n, m, dropout=p)`.
+        dropout: of the embedding, the branches and the hidden features; not of the mixer's matrix.
+        mixer: what mixes series: `attention`, `normlin`, or a factory `mixer(n, m, dropout=0)`.
     """
 
     permutes_series = True
@@ -61,19 +61,17 @@ class Fredformer(nn.Module):
         super().__init__()
         if patch_length < 1:
             raise ConfigError(f"patch_length must be at least 1, found {patch_length}")
-
-        def attention(tokens: int, model_dim: int, *, dropout: float) -> SelfAttention:
-            return SelfAttention(model_dim, heads=heads, head_dim=head_dim)
-
         self.permutes_series = mixer == "attention"
-        factory = attention if mixer == "attention" else mixer
         self.patch_length = patch_length
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(2 * patch_length, model_dim)
         self.blocks = nn.Sequential(
             *(
                 PreNormBlock(
-                    token_mixer(factory, n_series, model_dim, dropout=dropout), model_dim, ff_dim, dropout=dropout
+                    token_mixer(mixer, n_series, model_dim, heads=heads, head_dim=head_dim),
+                    model_dim,
+                    ff_dim,
+                    dropout=dropout,
                 )
                 for _ in range(blocks)
             )

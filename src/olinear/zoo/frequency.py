@@ -9,7 +9,7 @@ from olinear.errors import ConfigError
 
 def complex_relu(z: Tensor) -> Tensor:
     """ReLU of the real and of the imaginary part."""
-    return torch.complex(z.real.relu(), z.imag.relu())
+    return torch.view_as_complex(torch.view_as_real(z).relu())
 
 
 def complex_shrink(z: Tensor, threshold: float) -> Tensor:

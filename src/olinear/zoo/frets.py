@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.frequency import as_complex, check_threshold, complex_normal, complex_relu, complex_shrink
+from olinear.zoo.frequency import as_complex, check_threshold, complex_normal, complex_relu
 
 Weights = Literal["diagonal", "full"]
 
@@ -64,9 +64,12 @@ class FreTS(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
-        embedded = x.mT[..., None] * self.embedding  # b n t e
-        mixed = self.series_mlp(embedded.transpose(1, 2)).transpose(1, 2)  # along n
-        features = embedded + self.time_mlp(mixed)  # along t
+        if isinstance(self.series_mlp, FrequencyMLP):
+            mixed = self.series_mlp.of_outer(x, self.embedding)  # b t n e: along n
+            changes = self.time_mlp(mixed.transpose(1, 2))  # b n t e: along t
+        else:
+            changes = self.time_mlp.of_outer(x.mT, self.embedding)  # b n t e
+        features = x.mT[..., None] * self.embedding + changes
         return self.head(features.flatten(2)).mT  # b h n
 
 
@@ -92,8 +95,15 @@ class FrequencyMLP(nn.Module):
         self.weight, self.bias = complex_normal(embed_dim, embed_dim), complex_normal(embed_dim)
 
     def forward(self, x: Tensor) -> Tensor:  # ... k e
-        z = torch.fft.rfft(x, dim=-2, norm="ortho")  # ... k/2+1 e
-        weight, bias = as_complex(self.weight), as_complex(self.bias)
-        z = z * weight.diagonal() + bias if self.diagonal else F.linear(z, weight, bias)
-        z = complex_shrink(complex_relu(z), self.threshold)
-        return torch.fft.irfft(z, n=x.shape[-2], dim=-2, norm="ortho")
+        z, weight = torch.fft.rfft(x, dim=-2, norm="ortho"), as_complex(self.weight)  # ... k/2+1 e
+        return self._activate(z * weight.diagonal() if self.diagonal else F.linear(z, weight), x.shape[-2])
+
+    def of_outer(self, x: Tensor, vector: Tensor) -> Tensor:  # ... k, e
+        """The same of x φᵀ, whose spectrum is that of x times φ: one Fourier transform in the place of e."""
+        z, weight = torch.fft.rfft(x, norm="ortho"), as_complex(self.weight)  # ... k/2+1
+        gain = weight.diagonal() * vector if self.diagonal else weight @ vector.to(weight.dtype)  # e
+        return self._activate(z[..., None] * gain, x.shape[-1])  # ... k e
+
+    def _activate(self, z: Tensor, length: int) -> Tensor:  # ... k/2+1 e
+        shift = as_complex(self.bias - self.threshold)  # of both parts: what ReLU leaves is shrunk by as much
+        return torch.fft.irfft(complex_relu(z + shift), n=length, dim=-2, norm="ortho")

@@ -14,8 +14,8 @@ class ITransformer(nn.Module):
 
         H⁰ = W_e IN(x),     Hˡ⁺¹ = Block(Hˡ),     ŷ = IN⁻¹(W_d LayerNorm(Hᴸ))
 
-    Simplified: no tokens for the marks of time (hour, weekday, …), which the published ETT results had; the window's
-    deviation is a constant to the gradient, as its mean is. The defaults are the authors' setting for ETTh1.
+    Simplified: no tokens for the marks of time (hour, weekday, …), which the published ETT results had. The defaults
+    are the authors' setting for ETTh1.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -25,7 +25,7 @@ class Leddam(nn.Module):
 
     With 7 series, 96 → 96: 1,129,206 parameters; 8,555,282 with `model_dim=512, blocks=2, learn_position=False`, which
     the paper's table of costs prints as 8.55 M. With `mixer="normlin"` the latter has 7,504,756, printed as 7.51 M.
-    Not checked: whether dropout falls on the attention matrices (here not; the ETT settings have none at all).
+    Dropout falls on neither attention matrix.
 
     Args:
         n_series, lookback, horizon: n, t, h. BatchNorm and the position P `[n, m]` tie the model to its series.
@@ -34,8 +34,8 @@ class Leddam(nn.Module):
         kernel: taps of k, an odd number.
         roll: the attention within a series compares its m features with themselves rolled by 0, roll, 2 roll, … < m.
         learn_position: train P, which starts as small sinusoids.
-        dropout: of the branches and the hidden features of the blocks.
-        mixer: what mixes series: `attention`, `normlin`, or a factory `mixer(n, m, dropout=p)`.
+        dropout: of the branches and the hidden features of the blocks; not of the mixer's matrix.
+        mixer: what mixes series: `attention` (one head), `normlin`, or a factory `mixer(n, m, dropout=0)`.
     """
 
     permutes_series = False
@@ -66,14 +66,9 @@ class Leddam(nn.Module):
         else:
             self.register_buffer("position", start)
         self.smooth = Smoothing(kernel)
-        if mixer == "attention":
-            mixer = _one_head
         self.within, self.across = nn.Sequential(), nn.Sequential()
         for _ in range(blocks):
-            rolls, series = (
-                AutoAttention(model_dim, roll=roll),
-                token_mixer(mixer, n_series, model_dim, dropout=dropout),
-            )
+            rolls, series = AutoAttention(model_dim, roll=roll), token_mixer(mixer, n_series, model_dim, heads=1)
             self.within.append(LeddamBlock(n_series, model_dim, ff_dim, rolls, dropout=dropout))
             self.across.append(LeddamBlock(n_series, model_dim, ff_dim, series, dropout=dropout))
         self.main_head, self.rest_head = nn.Linear(model_dim, horizon), nn.Linear(model_dim, horizon)
@@ -150,10 +145,6 @@ class LeddamBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:  # b n m
         x = self.series_norm(x + self.dropout(self.mix(x)))
         return self.norm(x + self.feed_forward(x))
-
-
-def _one_head(tokens: int, model_dim: int, *, dropout: float) -> SelfAttention:
-    return SelfAttention(model_dim, heads=1)
 
 
 def _start_position(n_series: int, model_dim: int) -> Tensor:

@@ -1,12 +1,15 @@
 """Pieces that several forecasters share, each written once."""
 
 import math
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError, DataError
+from olinear.nn import RevIN
+from olinear.nn.revin import WindowStats
 
 
 def repeat_ends(x: Tensor, front: int, behind: int) -> Tensor:  # ... t -> ... front+t+behind
@@ -105,6 +108,35 @@ class PerSeriesLinear(nn.Module):
 
     def extra_repr(self) -> str:
         return "{0}, {2}, {1}".format(*self.weight.shape)
+
+
+class UnbiasedNorm(RevIN):
+    """RevIN with the unbiased variance s², which divides by one less than the number of values.
+
+        z = (x - mean) / √(s² + ε),     or  (x - mean) / (s + ε)
+
+    Args:
+        n_series, affine, eps: as in RevIN.
+        eps_on: what ε is added to, the `variance` or the `deviation`.
+    """
+
+    def __init__(
+        self,
+        n_series: int,
+        *,
+        affine: bool = True,
+        eps: float = 1e-5,
+        eps_on: Literal["variance", "deviation"] = "variance",
+    ):
+        super().__init__(n_series, affine=affine, eps=eps)
+        self.eps_on = eps_on
+
+    def standardise(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
+        z, (mean, biased) = super().standardise(x)
+        count = x.isnan().logical_not().sum(1, keepdim=True)
+        variance = (z * biased).detach().square().sum(1, keepdim=True) / (count - 1).clamp(min=1)
+        deviation = (variance + self.eps).sqrt() if self.eps_on == "variance" else variance.sqrt() + self.eps
+        return z * (biased / deviation), WindowStats(mean, deviation)
 
 
 class TokenBatchNorm(nn.BatchNorm1d):

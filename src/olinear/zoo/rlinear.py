@@ -14,8 +14,6 @@ class RLinear(nn.Module):
 
         ŷ = RevIN⁻¹(W drop(RevIN(x)) + b)
 
-    Simplified: the window's mean and deviation are constants to the gradient.
-
     Args:
         n_series, lookback, horizon: n, t, h.
         dropout: falls on the normalised lookback, not on the forecast.

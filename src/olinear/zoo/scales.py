@@ -63,12 +63,33 @@ class ConvolvedScales(nn.Module):
         return scales
 
 
-class ScaleNorms(nn.Module):
-    """A RevIN for each scale; the forecast goes back with the finest one's weight, bias and statistics."""
+class ThroughNorm(RevIN):
+    """RevIN whose mean and deviation carry gradient, for a window without gaps that something learnt has made.
 
-    def __init__(self, n_series: int, scales: int, *, affine: bool = True):
+    What made the window may move its level and scale, and z stays as it is. With constants for both, the gradient would
+    take that for a change, and pull at what made the window in proportion to its level.
+    """
+
+    def standardise(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
+        mean = x.mean(1, keepdim=True)
+        centred = x - mean
+        deviation = (centred.square().mean(1, keepdim=True) + self.eps).sqrt()
+        return centred / deviation, WindowStats(mean, deviation)
+
+
+class ScaleNorms(nn.Module):
+    """A RevIN for each scale; the forecast goes back with the finest one's weight, bias and statistics.
+
+    Args:
+        n_series, scales: n, and how many scales.
+        affine: RevIN's learnt weight and bias, one of each a series and scale.
+        learnt: the coarser scales are made by something learnt (see `ThroughNorm`).
+    """
+
+    def __init__(self, n_series: int, scales: int, *, affine: bool = True, learnt: bool = False):
         super().__init__()
-        self.norms = nn.ModuleList(RevIN(n_series, affine=affine) for _ in range(scales))
+        kinds = [RevIN, *[ThroughNorm if learnt else RevIN] * (scales - 1)]
+        self.norms = nn.ModuleList(kind(n_series, affine=affine) for kind in kinds)
 
     def forward(self, scales: Sequence[Tensor]) -> tuple[list[Tensor], WindowStats]:  # b t_i n
         normalised = [norm(x) for norm, x in zip(self.norms, scales, strict=True)]

@@ -50,8 +50,8 @@ class TimeMixerPP(nn.Module):
     setting on ETTh1 (k, S, rate, epochs) is unknown: the published errors are a target, not something reproduced. A
     public code is said to return the coarsest scale's forecast alone; here all count, as in the paper.
 
-    The halving convolution's own scale cancels in RevIN, whose statistics are constants to the gradient: what it is
-    pulled by along that scale has no effect. Simplified: no marks of time (hour, weekday, …).
+    What the halving convolution does to level and scale cancels in RevIN, whose statistics carry gradient where it made
+    the window: neither pulls at its weights. Simplified: no marks of time (hour, weekday, …).
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -97,7 +97,7 @@ class TimeMixerPP(nn.Module):
         lengths = scale_lengths(lookback, halvings, shortest=2)  # one step has no period
         self.permutes_series = not affine
         self.scales = _make_halving(halving, halvings)
-        self.norms = ScaleNorms(n_series, len(lengths), affine=affine)
+        self.norms = ScaleNorms(n_series, len(lengths), affine=affine, learnt=halving == "convolution")
         self.series_attention = SelfAttention(lengths[-1], heads=heads)
         self.embed = circular_embedding(1, model_dim)
         self.dropout = nn.Dropout(dropout)

@@ -24,9 +24,8 @@ class TimesNet(nn.Module):
 
     With 7 series, 96 → 96: 605,415 parameters; 299,939,015 with `model_dim=512, ff_dim=512`, which the paper's table
     of costs prints as 299.94 M. Time-Series-Library's have 605,479 and 299,941,063, with the marks of time. Simplified:
-    no marks of time (hour, weekday, …), which the published results had; the window's deviation is a constant to the
-    gradient, as its mean is. Computed as one convolution: each mean of six (see `Inception`), and frequencies of the
-    same period. Not checked: settings other than ETTh1's.
+    no marks of time (hour, weekday, …), which the published results had. Computed as one convolution: each mean of six
+    (see `Inception`), and frequencies of the same period. Not checked: settings other than ETTh1's.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from olinear import zoo
+from olinear.bench.counting import count_multiplications
 from olinear.bench.efficiency.cases import OWN, Case
 from olinear.bench.tasks import CORRELATION
 from olinear.nn import NormLin, OLinear
@@ -89,8 +88,5 @@ def count(case: Case) -> Counts:
 def _count(model: nn.Module, case: Case, device: str) -> Counts:
     model.eval()
     x = torch.zeros(case.batch, case.lookback, case.series, device=device)
-    # On a processor the fused kernel of attention would count as nothing.
-    with FlopCounterMode(display=False) as counter, torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
-        model(x)
     trained = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-    return Counts(trained, round(counter.get_total_flops() / 2 / case.batch))
+    return Counts(trained, round(count_multiplications(model, x) / case.batch))
