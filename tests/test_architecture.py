@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "olinear"
 # The walk of data: a room may import those before it, never those after.
 ROOMS = [
     "errors",
+    "files",
     "frames",
     "windows",
     "nn",

@@ -134,7 +134,7 @@ def test_nothing_yet(tmp_path):
 
 def test_what_a_killed_process_left_is_not_read(tmp_path):
     add_row(tmp_path, result(POWER))
-    part = tmp_path / "OLinear.csv.part"
+    part = tmp_path / ".OLinear.csv.part"
     part.write_text("dataset,lookback\nPow")
     assert [row.job for row in read_results(tmp_path)] == [POWER]
     add_row(tmp_path, result(ILI))

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_a_crash_while_saving_leaves_the_old_file(kept, monkeypatch, moment):
         if moment == "writing":
             patch.setattr(checkpoints, "save_file", half_written)
         elif moment == "syncing":
-            patch.setattr(checkpoints.os, "fsync", crash)
+            patch.setattr(os, "fsync", crash)
         else:
             patch.setattr(Path, "replace", crash)
         with pytest.raises(Crash):
@@ -99,8 +100,8 @@ def test_a_crash_while_saving_leaves_the_old_file(kept, monkeypatch, moment):
 def test_data_is_on_disk_before_the_name_is(kept, monkeypatch):
     """A rename that reaches the disk before the data would leave an empty file after a power cut."""
     order = []
-    replace, fsync = Path.replace, checkpoints.os.fsync
-    monkeypatch.setattr(checkpoints.os, "fsync", lambda number: (order.append("sync"), fsync(number)))
+    replace, fsync = Path.replace, os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (order.append("sync"), fsync(number)))
     monkeypatch.setattr(Path, "replace", lambda self, to: (order.append("rename"), replace(self, to))[1])
     save_new(kept)
     assert order == ["sync", "rename"]

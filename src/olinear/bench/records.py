@@ -1,13 +1,13 @@
 """Records of one kind as a CSV file: a dataclass gives the columns, and its types say what a cell is."""
 
 import csv
-import os
 from collections.abc import Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from olinear.errors import DataError
+from olinear.files import replacing
 
 Record = TypeVar("Record")
 
@@ -31,14 +31,10 @@ def read_records(path: Path, kind: type[Record]) -> list[Record]:
 
 def write_records(path: Path, records: Iterable[Any], kind: type[Any]) -> None:
     """The file, whole or not at all: also where the machine stops meanwhile."""
-    part = path.with_suffix(".csv.part")
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(column_names(kind))
         writer.writerows([_text(value) for value in astuple(record)] for record in records)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _text(value: object) -> str:

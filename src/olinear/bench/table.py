@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from olinear.bench.summary import WORSE, DatasetScore, Summary, TaskScore
-from olinear.errors import OutputError
+from olinear.files import replacing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -189,15 +189,5 @@ FORMATS: dict[Format, Callable[[ResultTable, Sequence[str]], str]] = {
 
 def write_text(text: str, path: Path) -> None:
     """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
-            path.write_text(text, "utf-8", newline="\n")
-            return
-        try:
-            part.write_text(text, "utf-8", newline="\n")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+    with replacing(path) as part:
+        part.write_text(text, "utf-8", newline="\n")

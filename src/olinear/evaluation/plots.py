@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olinear.errors import MissingDependencyError, OutputError
+from olinear.files import replacing
 from olinear.frames import Panel
 
 if TYPE_CHECKING:
@@ -142,16 +143,11 @@ def plot_model(mixing: list[Values], series: list[str], spectrum: list[float]) -
 def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write the picture; its kind follows from the ending."""
     target = Path(path)
-    part = target.with_name(f".{target.stem}.part{target.suffix or '.png'}")
     try:
-        figure.savefig(part, dpi=130)
-        part.replace(target)
+        with replacing(target) as part:
+            figure.savefig(part, dpi=130, format=target.suffix.removeprefix(".") or "png")
     except ValueError as error:
         raise OutputError(f"{path} cannot be written: {error}: use an ending such as .png, .svg or .pdf") from error
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def require_matplotlib() -> None:

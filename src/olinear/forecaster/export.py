@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError, MissingDependencyError, OutputError
+from olinear.errors import ConfigError, MissingDependencyError
+from olinear.files import replacing
 from olinear.forecaster.fitting import Fitted
 from olinear.zoo import MAIN
 
@@ -85,11 +86,5 @@ def export_onnx(fitted: Fitted, path: Path) -> None:
             "horizon": str(settings.horizon),
         }
     )
-    part = path.with_name(f".{path.name}.part")
-    try:
+    with replacing(path) as part:
         program.save(part, external_data=False)
-        part.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from olinear.errors import DataError, MissingDependencyError, OutputError
+from olinear.files import replacing
 
 PARQUET = (".parquet", ".pq")
 
@@ -75,7 +76,7 @@ def _read_parquet(file: Path) -> pd.DataFrame:
 
 
 def write_file(frame: pd.DataFrame, path: str) -> None:
-    """Write CSV (compressed for .gz) or Parquet by the ending, under a temporary name first; `-` prints CSV."""
+    """Write CSV (compressed for .gz) or Parquet by the ending, whole or not at all; `-` prints CSV."""
     if isinstance(frame.index, pd.DatetimeIndex):
         frame = frame.reset_index()
     if path == "-":
@@ -83,24 +84,15 @@ def write_file(frame: pd.DataFrame, path: str) -> None:
         return
     target = Path(path)
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-            frame.to_csv(target, index=False)
-            return
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".olinear.", delete=False) as file:
-            part = Path(file.name)
-        try:
+        with replacing(target) as part:
             if target.suffix.lower() in PARQUET:
                 frame.to_parquet(part, index=False)
             else:
                 frame.to_csv(part, index=False, compression="gzip" if target.suffix == ".gz" else None)
-            part.chmod(0o644)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
     except ImportError as error:
         raise MissingDependencyError("Parquet files need pyarrow: pip install 'olinear[parquet]'") from error
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+    except ValueError as error:
+        raise OutputError(f"{path} cannot be written: {error}") from error
 
 
 def check_writable(path: str) -> None:

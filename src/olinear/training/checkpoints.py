@@ -1,7 +1,6 @@
 """One file on disk: tensors as safetensors, the rest as JSON in its header. Nothing is ever unpickled."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,25 +10,20 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from olinear.errors import CheckpointError, OutputError
+from olinear.files import replacing
 
 FORMAT = "olinear-checkpoint-1"
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-    """Write under a temporary name, then rename: a reader sees the old file or the new one, never a half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    header = {"format": FORMAT, "record": json.dumps(record)}
+    """Write it whole or not at all."""
+    whole = {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
     try:
-        save_file(
-            {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}, temporary, metadata=header
-        )
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            save_file(whole, part, metadata={"format": FORMAT, "record": json.dumps(record)})
     except (OSError, SafetensorError) as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"the checkpoint {path} cannot be written: {error}") from error
+        raise OutputError(f"{path} cannot be written: {error}") from error
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
