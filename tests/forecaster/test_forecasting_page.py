@@ -3,6 +3,7 @@
 import re
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,14 @@ PAGE = (Path(__file__).parents[2] / "docs" / "forecasting.md").read_text()
 
 def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "forecasting_page"}
+    namespace: dict[str, Any] = {"__name__": "forecasting_page"}
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert blocks
     for block in blocks:
         exec(compile(block, "forecasting.md", "exec"), namespace)
     low, high = namespace["low"], namespace["high"]
-    assert low.shape == high.shape == (1, 24, namespace["rows"].shape[1])  # type: ignore[attr-defined]
-    assert (low < high).all()  # type: ignore[operator]
+    assert low.shape == high.shape == (1, 24, namespace["rows"].shape[1])
+    assert (low < high).all()
 
 
 def test_every_option_of_fit_on_the_page_is_one():

@@ -8,12 +8,10 @@ from itertools import combinations
 from statistics import fmean, median, stdev
 
 from olinear.bench.results import Row
-from olinear.bench.studies import Place, Printed, Study, printed
+from olinear.bench.studies import NOTHING, Place, Printed, Study, printed
 from olinear.bench.summary import DECIMALS, is_result
 from olinear.bench.table import Cell, Column, ResultTable
 from olinear.bench.tasks import TaskKey
-
-NOTHING = Printed(None, None)
 
 
 @dataclass(frozen=True)

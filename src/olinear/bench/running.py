@@ -21,7 +21,7 @@ from olinear.datasets import find_dataset
 from olinear.errors import DataError
 from olinear.evaluation import Scores, evaluate, window_errors
 from olinear.training import TrainingConfig, TrainingReport, train
-from olinear.training.devices import beside
+from olinear.training.devices import beside, windows_at_once
 from olinear.windows import Windows
 from olinear.zoo import MAIN
 
@@ -59,7 +59,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
     test = beside(model, target.windows(target.split.test, lookback, horizon))
     compact = model.compact() if hasattr(model, "compact") else model  # OLinear's form for inference
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
-    at_once = task.batch_size if getattr(model, "depends_on_batch", False) else 128
+    at_once = windows_at_once(model, 128, task.batch_size)
     scores = evaluate(compact, test, at_once)
     if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
         raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")

@@ -121,6 +121,9 @@ class Printed(NamedTuple):
     mae: float | None
 
 
+NOTHING = Printed(None, None)
+
+
 @cache
 def printed(study: str) -> dict[tuple[str, TaskKey | tuple[str, int], str], Printed]:
     """The paper's table of a study: (model, task or (dataset, lookback) for a mean over horizons, method) -> scores."""

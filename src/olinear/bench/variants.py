@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from olinear.bench.datafiles import data_rows
 from olinear.bench.jobs import SEARCH, spell
 from olinear.bench.results import Row
-from olinear.bench.studies import Printed, printed
+from olinear.bench.studies import NOTHING, Printed, printed
 from olinear.bench.summary import is_result
 from olinear.bench.table import Cell, Column, Metric, ResultTable
 from olinear.bench.tasks import TaskKey, own_tasks, tasks
@@ -100,7 +100,7 @@ def score_variant(rows: Iterable[Row], variant: str, model: str = MAIN) -> list[
 def _score(key: TaskKey, rows: Sequence[Row], main: Sequence[Row], variant: str, model: str) -> VariantScore:
     seeds = {row.seed for row in rows}
     beside = [row for row in main if row.seed in seeds] or main
-    paper = paper_scores(variant, model).get(key, Printed(None, None))
+    paper = paper_scores(variant, model).get(key, NOTHING)
     mse, mae = (_measure(rows, beside, name, value) for name, value in zip(("mse", "mae"), paper, strict=True))
     return VariantScore(key, len(rows), tuple(sorted({row.lookback for row in rows})), mse, mae)
 

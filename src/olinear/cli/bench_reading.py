@@ -53,12 +53,9 @@ def table(
     Example: olinear bench table --by dataset --format markdown
     """
     from olinear.bench.jobs import spell
-    from olinear.bench.summary import Selection
-    from olinear.datasets import find_dataset
-    from olinear.zoo import find_model
 
     check_out(out, results)
-    selection = Selection(find_model(model), suite, tuple(find_dataset(name).name for name in dataset or []))
+    selection = _select(model, suite, dataset)
     variant = spell(variant)
     if models:
         ignored = ("by", "worse", "variant", "model")
@@ -137,14 +134,20 @@ def report(
     Example: olinear bench report --results results --out report.html
     """
     from olinear.bench.report import write_report
+
+    selection = _select(model, suite, dataset)
+    rows = _read(results, selection.model)
+    write_report(results, out, data, selection)
+    say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
+
+
+def _select(model: str, suite: str, datasets: list[str] | None) -> "Selection":
+    """What was asked for, in the one spelling of each name."""
     from olinear.bench.summary import Selection
     from olinear.datasets import find_dataset
     from olinear.zoo import find_model
 
-    selection = Selection(find_model(model), suite, tuple(find_dataset(name).name for name in dataset or []))
-    rows = _read(results, selection.model)
-    write_report(results, out, data, selection)
-    say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
+    return Selection(find_model(model), suite, tuple(find_dataset(name).name for name in datasets or []))
 
 
 def _read(folder: Path, model: str, variant: str = "main") -> "list[Row]":

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.errors import ConfigError, DataError, OLinearError
-from olinear.forecaster.intervals import Intervals, check_level, lookback_scale, windows_at_once
+from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
 from olinear.forecaster.settings import Settings
 from olinear.frames import Panel, StandardScaler, bridge_gaps
 from olinear.frames.gaps import hide_first_targets
 from olinear.nn import OLinear
 from olinear.nn.functional import lag_correlation
 from olinear.training import TrainingReport, train
-from olinear.training.devices import device_of
+from olinear.training.devices import device_of, windows_at_once
 from olinear.windows import Split, Windows
 from olinear.zoo import MAIN, MODELS, build_model, default_options
 from olinear.zoo.mixers import TOKEN_MIXERS
@@ -48,7 +48,7 @@ class Fitted:
         scale = np.zeros(lookbacks.shape[::2])
         if self.model is None:
             return constant, scale
-        engine, size = self.engine, windows_at_once(self.model, BATCH)
+        engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED)
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         with torch.inference_mode():
             y = torch.cat([engine(part) for part in x.split(size)]).cpu().numpy()

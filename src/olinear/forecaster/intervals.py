@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.training.devices import beside
+from olinear.training.devices import beside, windows_at_once
 from olinear.windows import Windows
 
+PREDICTED = 1  # windows that `predict` has at a time, where that matters
 # A lookback without movement still has a scale: a tenth of the series' training deviation.
 LEAST_DEVIATION = 0.1
 
@@ -34,7 +35,7 @@ class Intervals:
     @torch.no_grad()
     def calibrate(cls, model: nn.Module, windows: Windows, batch_size: int = 128) -> Self:
         """From the windows of rows the model was not trained on."""
-        batches = beside(model.eval(), windows).batches(windows_at_once(model, batch_size))
+        batches = beside(model.eval(), windows).batches(windows_at_once(model, batch_size, PREDICTED))
         scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in batches]
         ordered = np.sort(torch.cat(scores).numpy(), axis=0)  # w h n, missing ones (NaN) last
         count = (~np.isnan(ordered)).sum(0)  # h n
@@ -51,11 +52,6 @@ class Intervals:
         check_level(level)
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)
         return quantile * np.asarray(scale, dtype=np.float64)[..., None, :]
-
-
-def windows_at_once(model: nn.Module, most: int) -> int:
-    """One, if the forecast of a window depends on the others of its batch: `predict` has no others."""
-    return 1 if getattr(model, "depends_on_batch", False) else most
 
 
 def check_level(level: float) -> None:

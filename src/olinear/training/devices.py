@@ -1,4 +1,4 @@
-"""Where to compute, and with how many threads."""
+"""Where to compute, with how many threads, and how many windows at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +40,11 @@ def beside(model: nn.Module, windows: Windows) -> Windows:
 def solving_device(device: torch.device) -> torch.device:
     """Where to solve a closed form that is to work on `device`: it sums in float64, which MPS lacks."""
     return torch.device("cpu") if device.type == "mps" else device
+
+
+def windows_at_once(model: nn.Module, most: int, dependent: int) -> int:
+    """How many windows to forecast at a time: `most`, or `dependent` if the forecast of one depends on the others."""
+    return dependent if getattr(model, "depends_on_batch", False) else most
 
 
 @contextmanager

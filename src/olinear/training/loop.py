@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from olinear.errors import DataError, TrainingDiverged
 from olinear.training.config import TrainingConfig
-from olinear.training.devices import fitting_threads, pick_device, solving_device
+from olinear.training.devices import fitting_threads, pick_device, solving_device, windows_at_once
 from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
@@ -196,7 +196,7 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
 def _validate(run: RunState, validation: Windows, averaged: bool) -> float:
     """The validation loss of the weights in the model, which are kept if no others were better."""
     # A model whose forecast depends on its batch sees batches of the size it is trained with.
-    size = run.config.batch_size * (1 if getattr(run.model, "depends_on_batch", False) else 4)
+    size = windows_at_once(run.model, 4 * run.config.batch_size, run.config.batch_size)
     loss = mean_loss(run.model, validation, LOSSES[run.config.loss], size)
     if loss < run.position.best_loss:
         run.keep_best(loss, averaged)
