@@ -526,6 +526,14 @@ def test_gaps_can_be_refused(frame):
     assert small(missing="error").fit(frame).predict().shape == (4, 4)
 
 
+def test_refused_gaps_are_refused_in_later_rows_too(frame):
+    fitted, data = small(missing="error").fit(frame), frame.copy()
+    data.loc[data.index[-3], "b"] = nan
+    for use in (fitted.predict, fitted.backtest):
+        with pytest.raises(DataError, match=r"'b' has no value at .*fit with missing='bridge'"):
+            use(data)
+
+
 def test_missing_rows_are_gaps_too(frame):
     with pytest.raises(DataError, match=r"'a' has no value at 2024-01-03 02:00:00"):
         small(missing="error").fit(frame.drop(index=[50, 51]))

@@ -88,6 +88,16 @@ def test_the_unit_of_time_survives(backend, layout, unit):
     assert_same(build_frame(read, {"": read.values}), frame)
 
 
+@every_backend
+def test_ids_that_are_whole_numbers_stay_so(backend):
+    """A forecast whose ids became text could not be joined to the user's own rows."""
+    frame = example("long")
+    frame["shop"] = pd.factorize(frame["shop"])[0] + 7
+    read = read_panel(native(frame, backend), **NAMES["long"])
+    assert read.series == ["7", "8"]
+    assert_same(build_frame(read, {"": read.values}), native(frame, backend))
+
+
 @pytest.mark.parametrize("backend", ["polars", "pyarrow"])
 def test_nanoseconds_are_not_rounded(backend):
     times = pd.date_range("2024-01-01", periods=5, freq="250ns", unit="ns")

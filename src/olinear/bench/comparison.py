@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 
 from olinear.bench.results import Row
 from olinear.bench.studies import NOTHING, Place, Printed, Study, printed
-from olinear.bench.summary import DECIMALS, is_result
+from olinear.bench.summary import DECIMALS, is_result, spread
 from olinear.bench.table import Cell, Column, ResultTable
 from olinear.bench.tasks import TaskKey
 
@@ -94,7 +94,7 @@ def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> Met
     seeds = set.intersection(*({row.seed for row in rows} for rows in by_task))
     mse, mae = (fmean(fmean(getattr(row, name) for row in rows) for rows in by_task) for name in ("mse", "mae"))
     means = [fmean(row.mse or 0.0 for rows in by_task for row in rows if row.seed == seed) for seed in sorted(seeds)]
-    return MethodScore(method, len(seeds), mse, mae, stdev(means) if len(means) > 1 else None, paper)
+    return MethodScore(method, len(seeds), mse, mae, spread(means), paper)
 
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:

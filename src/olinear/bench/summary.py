@@ -150,7 +150,12 @@ def _score(key: TaskKey, rows: Sequence[Row], metric: str, reference: str) -> Sc
     paper = {model: cells[metric] for model, cells in published()[key].items()}
     ours = paper.pop(reference)
     baseline = min(paper, key=paper.__getitem__)
-    return Score(fmean(values), stdev(values) if len(values) > 1 else None, ours, baseline, paper[baseline])
+    return Score(fmean(values), spread(values), ours, baseline, paper[baseline])
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The standard deviation over seeds; None for a single one."""
+    return stdev(values) if len(values) > 1 else None
 
 
 def summarise(scores: Sequence[TaskScore], selection: Selection = MAIN_RESULTS) -> Summary:

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import fmean, stdev
+from statistics import fmean
 
 from olinear.bench.datafiles import data_rows
 from olinear.bench.jobs import SEARCH, spell
 from olinear.bench.results import Row
 from olinear.bench.studies import NOTHING, Printed, printed
-from olinear.bench.summary import is_result
+from olinear.bench.summary import is_result, spread
 from olinear.bench.table import Cell, Column, Metric, ResultTable
 from olinear.bench.tasks import TaskKey, own_tasks, tasks
 from olinear.zoo import MAIN
@@ -107,7 +107,7 @@ def _score(key: TaskKey, rows: Sequence[Row], main: Sequence[Row], variant: str,
 
 def _measure(rows: Sequence[Row], main: Sequence[Row], name: str, paper: float | None) -> Measure:
     ours, beside = ([float(getattr(row, name)) for row in group] for group in (rows, main))
-    return Measure(fmean(ours), stdev(ours) if len(ours) > 1 else None, fmean(beside) if beside else None, paper)
+    return Measure(fmean(ours), spread(ours), fmean(beside) if beside else None, paper)
 
 
 def variant_table(

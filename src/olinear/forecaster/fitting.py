@@ -88,12 +88,8 @@ class Fitted:
 
 def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume: bool, progress: bool) -> Fitted:
     """Train on the older rows, validate and calibrate on the newest; with `refit`, train once more on all."""
-    if settings.missing == "error" and panel.missing:
-        row, column = np.argwhere(np.isnan(panel.values))[0]
-        raise DataError(
-            f"column {panel.series[column]!r} has no value at {panel.times[row]} ({panel.missing} are missing in all): "
-            "fill them in, or pass missing='bridge'"
-        )
+    if settings.missing == "error":
+        panel.refuse_gaps()
     if panel.missing:
         share = panel.missing / panel.values.size
         panel.notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")

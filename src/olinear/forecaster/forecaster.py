@@ -233,6 +233,8 @@ class Forecaster:
         if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
             here, there = ("a", "none") if zoned else ("no", "one")
             raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
+        if fitted.settings.missing == "error":
+            panel.refuse_gaps()
         return replace(panel, frequency=frequency)
 
     def _read_context(self, data: Any) -> Panel:

@@ -25,6 +25,7 @@ class FrameStyle:
     value: str = "y"
     indexed: bool = False  # pandas: time is the index
     dates: bool = False  # polars, pyarrow: times are days without hours
+    numbered: bool = False  # long: ids are whole numbers
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,15 @@ class Panel:
     def missing(self) -> int:
         """How many values are missing."""
         return int(np.isnan(self.values).sum())
+
+    def refuse_gaps(self) -> None:
+        """Raise if a value is missing."""
+        if self.missing:
+            row, column = np.argwhere(np.isnan(self.values))[0]
+            raise DataError(
+                f"column {self.series[column]!r} has no value at {self.times[row]} ({self.missing} are missing in "
+                "all): fill them in, or fit with missing='bridge'"
+            )
 
     def rows(self, span: slice) -> Self:
         """Some of its rows."""
@@ -111,7 +121,9 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
             data |= {f"{name}{suffix}": values[index] for suffix, values in by_series.items()}
     else:
         count = len(panel.series)
-        data = {style.id: np.repeat(np.array(panel.series, dtype=object), rows)}
+        names = np.array(panel.series, dtype=object)
+        ids: Any = [int(name) for name in names] if style.numbered else names
+        data = {style.id: np.repeat(ids, rows)}
         again = np.tile(np.arange(rows), count)
         data |= {name: column.take(again) for name, column in {**extra, style.time: panel.times}.items()}
         data |= {f"{style.value}{suffix}": values.T.ravel() for suffix, values in columns.items()}
