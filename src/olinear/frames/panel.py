@@ -25,7 +25,7 @@ class FrameStyle:
     value: str = "y"
     indexed: bool = False  # pandas: time is the index
     dates: bool = False  # polars, pyarrow: times are days without hours
-    numbered: bool = False  # long: ids are whole numbers
+    numbered: bool = False  # long: ids are whole numbers of 64 bits
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,8 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
             data |= {f"{name}{suffix}": values[index] for suffix, values in by_series.items()}
     else:
         count = len(panel.series)
-        names = np.array(panel.series, dtype=object)
-        ids: Any = [int(name) for name in names] if style.numbered else names
-        data = {style.id: np.repeat(ids, rows)}
+        ids = np.array(panel.series, dtype=object)
+        data = {style.id: np.repeat(ids.astype(np.int64) if style.numbered else ids, rows)}
         again = np.tile(np.arange(rows), count)
         data |= {name: column.take(again) for name, column in {**extra, style.time: panel.times}.items()}
         data |= {f"{style.value}{suffix}": values.T.ravel() for suffix, values in columns.items()}

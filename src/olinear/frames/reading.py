@@ -53,7 +53,7 @@ def read_panel(
             if column not in names:
                 raise DataError(f"a long frame needs a column {column!r}: name yours with {role}=")
         time = time or ("ds" if "ds" in names else _find_time(table, {id, value}))
-        dates, numbered = table.schema[time] == nw.Date, table.schema[id].is_integer()
+        dates, numbered = table.schema[time] == nw.Date, table.schema[id].is_signed_integer()
         style = FrameStyle(backend, "long", time, id, value, indexed, dates, numbered)  # type: ignore[arg-type]
         times, values, series = _read_long(table, style, notes)
     else:
