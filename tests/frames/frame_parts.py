@@ -1,0 +1,29 @@
+"""Frames to read in the tests."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+DAYS = pd.date_range("2024-01-01", periods=6)
+every_backend = pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+
+
+def native(frame: pd.DataFrame, backend: str) -> Any:
+    if backend == "polars":
+        return pl.from_pandas(frame)
+    return pa.Table.from_pandas(frame, preserve_index=False) if backend == "pyarrow" else frame
+
+
+def wide(times: Any = DAYS, name: str = "time", **columns: Any) -> pd.DataFrame:
+    """A time column and series beside it, numbered by row if none are given."""
+    return pd.DataFrame({name: times, **(columns or {"a": np.arange(len(times), dtype=np.float64)})})
+
+
+def long(series: tuple[Any, ...] = ("b", "a"), times: Any = DAYS) -> pd.DataFrame:
+    rows = np.arange(len(times), dtype=np.float64)
+    parts = [pd.DataFrame({"unique_id": name, "ds": times, "y": rows + 10 * at}) for at, name in enumerate(series)]
+    return pd.concat(parts, ignore_index=True)
