@@ -3,17 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from forecaster_parts import (
-    HORIZON,
-    KINDS,
-    LOOKBACK,
-    assert_same_frames,
-    small,
-    to_long,
-    to_pandas,
-    values_of,
-    waves,
-)
+from forecaster_parts import HORIZON, KINDS, LOOKBACK, assert_same_frames, small, to_long, to_pandas, values_of, waves
 
 from olinear.errors import ConfigError, DataError
 from olinear.forecaster import Forecaster

@@ -3,12 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from forecaster_parts import (
-    HORIZON,
-    LOOKBACK,
-    small,
-    values_of,
-)
+from forecaster_parts import HORIZON, LOOKBACK, small, values_of
 
 from olinear.errors import ConfigError, DataError
 

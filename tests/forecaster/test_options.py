@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-from forecaster_parts import (
-    same_weights,
-    small,
-    waves,
-    weights_of,
-)
+from forecaster_parts import same_weights, small, waves, weights_of
 
 from olinear.errors import ConfigError, NotFittedError
 from olinear.forecaster import Forecaster

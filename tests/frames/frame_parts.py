@@ -15,7 +15,10 @@ every_backend = pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow
 def native(frame: pd.DataFrame, backend: str) -> Any:
     if backend == "polars":
         return pl.from_pandas(frame)
-    return pa.Table.from_pandas(frame, preserve_index=False) if backend == "pyarrow" else frame
+    if backend == "pyarrow":
+        types = {name: pa.string() if pd.api.types.is_string_dtype(frame[name]) else None for name in frame}
+        return pa.table({name: pa.array(frame[name], types[name]) for name in frame})
+    return frame
 
 
 def wide(times: Any = DAYS, name: str = "time", **columns: Any) -> pd.DataFrame:

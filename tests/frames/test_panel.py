@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from frame_parts import every_backend, native
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -21,7 +22,6 @@ modest = settings(deadline=None, max_examples=40)
 TIMES = pd.date_range("2024-01-01", periods=6, freq="h")
 NAMES = {"wide": {"time": "when"}, "long": {"time": "when", "id": "shop", "value": "sales"}}
 
-every_backend = pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 every_layout = pytest.mark.parametrize("layout", ["wide", "long"])
 
 
@@ -29,15 +29,6 @@ def panel(values: Any, series: list[str] | None = None, times: pd.Index = TIMES,
     array = np.asarray(values, dtype=np.float64)
     names = series or [f"s{number}" for number in range(array.shape[1])]
     return Panel(array, times[: len(array)], names, Frequency("h"), FrameStyle(**style))
-
-
-def native(frame: pd.DataFrame, backend: str) -> Any:
-    if backend == "polars":
-        return pl.from_pandas(frame)
-    if backend == "pyarrow":
-        types = {name: pa.string() if pd.api.types.is_string_dtype(frame[name]) else None for name in frame}
-        return pa.table({name: pa.array(frame[name], types[name]) for name in frame})
-    return frame
 
 
 def example(layout: str, times: pd.DatetimeIndex = TIMES) -> pd.DataFrame:
