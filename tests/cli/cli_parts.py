@@ -79,3 +79,7 @@ def waves(rows: int = 150) -> pd.DataFrame:
 
 def to_long(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.melt("time", var_name="unique_id", value_name="y").rename(columns={"time": "ds"})
+
+
+def read_csv(text: str, time: str = "time") -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), parse_dates=[time])

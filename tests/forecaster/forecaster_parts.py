@@ -1,5 +1,7 @@
 """Small data and small forecasters that these tests share."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,3 +66,13 @@ def weights_of(forecaster: Forecaster) -> dict[str, torch.Tensor]:
 
 def same_weights(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"  # of a model folder
+ABSENT = object()
+
+
+def edit(folder: Path, **changes: object) -> None:
+    """Change keys of a model folder's config.json; ABSENT takes one out."""
+    config = json.loads((folder / CONFIG).read_text()) | changes
+    (folder / CONFIG).write_text(json.dumps({key: value for key, value in config.items() if value is not ABSENT}))

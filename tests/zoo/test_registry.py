@@ -72,6 +72,29 @@ def test_unknown_options_are_told_the_known_ones():
         build_model("DLinear", ROWS, 12, 4, model_dim=8)
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "OLinear"])
+def test_no_count_of_a_model_may_be_negative(name):
+    """Nor may it be lost in an empty loop, or be a division by zero somewhere within."""
+    counts = [option for option, value in default_options(name).items() if type(value) is int]
+    for option in counts:
+        with pytest.raises(ConfigError, match=f"{option} must be at least [01], found -1"):
+            build_model(name, ROWS, 12, 4, **{option: -1})
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("iTransformer", "ff_dim"), ("PatchTST", "model_dim"), ("Fredformer", "heads"), ("CARD", "stride")],
+)
+def test_a_size_of_zero_is_refused(name, option):
+    with pytest.raises(ConfigError, match=f"{option} must be at least 1, found 0"):
+        build_model(name, ROWS, 12, 4, **{option: 0})
+
+
+def test_what_may_be_left_out_may_be_zero():
+    model = build_model("TiDE", ROWS, 12, 4, model_dim=8, series_dim=0)
+    assert model(torch.randn(2, 12, ROWS.shape[1])).shape == (2, 4, ROWS.shape[1])
+
+
 def test_rows_must_have_two_axes():
     with pytest.raises(DataError, match=r"train must have shape \(rows, series\), found \(120,\)"):
         build_model("RLinear", ROWS[:, 0], 12, 4)

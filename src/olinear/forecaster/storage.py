@@ -111,7 +111,7 @@ def load_fitted(folder: Path) -> Fitted:
         intervals = None
         if "intervals.quantiles" in tensors:
             intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (ArithmeticError, KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
     panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)

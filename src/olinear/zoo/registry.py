@@ -1,6 +1,6 @@
 """All forecasters by name."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
@@ -51,6 +51,7 @@ MODELS: dict[str, type[nn.Module]] = {
     "Ridge": Ridge,
     "Gaussian": Gaussian,
 }
+MAY_BE_ZERO = {"blocks", "encoder_blocks", "decoder_blocks", "halvings", "label_length", "roll", "series_dim"}
 
 
 def find_model(name: str) -> str:
@@ -69,12 +70,16 @@ def default_options(name: str) -> dict[str, Any]:
     return {argument.name: argument.default for argument in arguments if argument.kind is argument.KEYWORD_ONLY}
 
 
-def check_options(name: str, options: Iterable[str]) -> None:
-    """Refuse an option that the model does not take."""
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse an option that the model does not take, and a size or count below the least there can be."""
     known = default_options(name)
-    for option in options:
+    for option, value in options.items():
         if option not in known:
             raise ConfigError(f"{find_model(name)} has no option {option!r}: it takes {', '.join(known) or 'none'}")
+        least = 0 if option in MAY_BE_ZERO else 1
+        counts = type(known[option]) is int or option.endswith("_dim")
+        if counts and isinstance(value, int | float | np.number) and value < least:
+            raise ConfigError(f"{option} must be at least {least}, found {value}")
 
 
 def build_model(name: str, train: ArrayLike, lookback: int, horizon: int, **options: Any) -> nn.Module:
