@@ -11,18 +11,8 @@ from file_parts import ENDINGS, TABLE, TEXT, TIMES, names, saved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import DataError, OutputError
+from olinear.errors import OutputError
 from olinear.frames import check_writable, read_file, read_panel, write_file
-
-
-def refused(path: str) -> str:
-    """The message with which a file is refused: one line that names it."""
-    with pytest.raises(DataError) as caught:
-        read_file(path)
-    message = str(caught.value)
-    assert path in message
-    assert "\n" not in message
-    return message
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
