@@ -85,7 +85,7 @@ def test_a_failure_midway_leaves_the_old_file_and_no_other(tmp_path, monkeypatch
     assert names(tmp_path) == [path.name]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path):
     """`--out /dev/null` by root must not turn the device into a file."""
     path = tmp_path / "pipe"
