@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import ConfigError, DataError
-from olinear.frames import Frequency, find_frequency, parse_frequency
+from olinear.errors import DataError
+from olinear.frames import Frequency, find_frequency
 
 modest = settings(deadline=None, max_examples=80)
 
@@ -128,56 +128,6 @@ def test_a_month_may_begin_with_an_hour_that_the_clocks_skip():
     assert found.grid(times).equals(times)
 
 
-# --- named
-
-
-OLD = {
-    **{"H": "h", "T": "min", "15T": "15min", "S": "s", "30S": "30s", "L": "ms", "U": "us", "N": "ns", "2H": "2h"},
-    **{"M": "ME", "3M": "3ME", "BM": "BME", "Q": "QE-DEC", "Q-NOV": "QE-NOV", "BQ": "BQE-DEC", "BH": "bh"},
-    **{"A": "YE-DEC", "A-JUN": "YE-JUN", "Y": "YE-DEC", "AS": "YS-JAN", "AS-APR": "YS-APR"},
-    **{"BA": "BYE-DEC", "BY": "BYE-DEC", "BAS": "BYS-JAN", "d": "D", "b": "B", "w": "W-SUN"},
-}
-
-
-@pytest.mark.parametrize("name", OLD)
-def test_names_from_before_pandas_2_2_work(name):
-    """Scripts and papers are full of them; a saved model holds the present name and reads it again."""
-    assert parse_frequency(name) == OLD[name]
-    assert parse_frequency(OLD[name]) == OLD[name]
-
-
-@pytest.mark.parametrize("name", ["s", "ms", "us", "ns", " h ", "5 min", "B", "W", "W-TUE", "C", "MS", "QS-FEB", "YE"])
-def test_present_names_mean_what_pandas_means(name):
-    parsed = parse_frequency(name)
-    assert pd.tseries.frequencies.to_offset(parsed) == pd.tseries.frequencies.to_offset(name.strip())
-    assert parse_frequency(parsed) == parsed
-
-
-@pytest.mark.parametrize(
-    "name", ["x", "hourly", "", "15", "-1h", "1.5h", "W-FOO", "D-MON", "ROWS", "h,D", "0h", "0D", "9" * 20 + "h"]
-)
-def test_an_unknown_name_is_refused_with_examples(name):
-    with pytest.raises(ConfigError, match="is not known: use one such as '15min', 'h', 'D'") as caught:
-        parse_frequency(name)
-    assert repr(name) in str(caught.value)
-
-
-@pytest.mark.parametrize(("name", "meant"), [("5MIN", "5min"), ("w-mon", "W-MON"), ("c", "C"), ("US", "us")])
-def test_spellings_that_pandas_warns_of_are_no_warning(name, meant):
-    """A user of a library cannot act on a warning from below it."""
-    assert parse_frequency(name) == meant
-
-
-@modest
-@given(st.text(max_size=6) | st.from_regex(r"[0-9]{0,3}[A-Za-z]{1,3}(-[A-Z]{3})?", fullmatch=True))
-def test_any_text_is_a_frequency_or_a_config_error(name):
-    try:
-        parsed = parse_frequency(name)
-    except ConfigError:
-        return
-    assert Frequency(parsed).season >= 1
-
-
 # --- season
 
 
@@ -280,62 +230,3 @@ def test_the_future_starts_after_the_last_row_also_beside_the_grid(last):
     """A row dated on a Saturday is followed by Monday, and the count is kept."""
     future = Frequency("B", "rows").after(pd.Timestamp(last), 4)
     assert future.equals(pd.date_range("2024-03-25", periods=4, freq="B"))
-
-
-# --- whole numbers
-
-
-@given(st.integers(-3000, 3000), st.integers(1, 50), st.integers(1, 30))
-@modest
-def test_whole_numbers_step_by_their_difference(start, step, count):
-    times = pd.Index(start + step * np.arange(count))
-    found = find_frequency(times)
-    assert found == Frequency(str(step if count > 1 else 1), "integer")
-    assert list(found.grid(times)) == list(times)
-    last = int(times[-1])
-    assert list(found.after(last, 3)) == [last + int(found.step) * ahead for ahead in (1, 2, 3)]
-
-
-def test_whole_numbers_with_a_hole_keep_their_grid():
-    times = pd.Index([1990, 1991, 1993, 1994, 1995])
-    assert list(find_frequency(times).grid(times)) == list(range(1990, 1996))
-
-
-def test_irregular_whole_numbers_name_the_break():
-    with pytest.raises(DataError, match=r"irregular: 5 follows 4.*'2'.*freq='rows'"):
-        find_frequency(pd.Index([0, 2, 4, 5, 6, 8, 10]))
-
-
-def test_whole_numbers_that_are_mostly_holes_are_refused():
-    """20240131 is followed by 20240201: as numbers that is a hole of 70 rows."""
-    days = pd.date_range("2024-01-01", periods=90).strftime("%Y%m%d").astype(np.int64)
-    with pytest.raises(DataError, match=r"missing, the first after 20240131.*freq='rows'"):
-        find_frequency(pd.Index(days))
-
-
-@pytest.mark.parametrize("last", [10**15, 2**62])
-def test_whole_numbers_beyond_all_memory_are_refused(last):
-    with pytest.raises(DataError, match=r"the first after 2.*freq='rows'"):
-        find_frequency(pd.Index([0, 1, 2, last]))
-
-
-def test_uneven_whole_numbers_as_rows_go_on_by_the_usual_step():
-    """The way out that the error names has to lead somewhere."""
-    times = pd.Index([0, 2, 4, 5, 6, 8, 10])
-    found = find_frequency(times, "rows")
-    assert list(found.grid(times)) == list(times)
-    assert list(found.after(10, 3)) == [12, 14, 16]
-    assert found.season == 1
-
-
-def test_whole_numbers_may_be_given_their_step():
-    times = pd.Index([0, 2, 4, 8, 10])
-    assert find_frequency(times, "2") == Frequency("2", "integer")
-    with pytest.raises(DataError, match=r"2 follows 0.*'4'"):
-        find_frequency(times, "4")
-
-
-@pytest.mark.parametrize("name", ["D", "0", "9" * 30, "²"])
-def test_a_step_that_is_none_for_whole_numbers_is_refused(name):
-    with pytest.raises((ConfigError, DataError), match=name):
-        find_frequency(pd.Index([1, 2, 3]), name)

@@ -3,14 +3,10 @@
 import pytest
 import torch
 from torch import nn
-from training_parts import TimeLinear, column, equal, noise, sines, watched_steps, weights_of
+from training_parts import TimeLinear, column, equal, noise, run, sines, watched_steps, weights_of
 
 from olinear.training import TrainingConfig, train
 from olinear.training.checkpoints import load_checkpoint
-
-
-def run(model, training, validation, **settings):
-    return train(model, training, validation, TrainingConfig(**settings), progress=False)
 
 
 def test_the_average_by_hand(tmp_path):

@@ -10,7 +10,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from olinear.nn import OLinear
-from olinear.training import TrainingReport
+from olinear.training import TrainingConfig, TrainingReport, train
 from olinear.windows import Windows
 
 LOOKBACK, HORIZON = 8, 4
@@ -96,3 +96,11 @@ def watched_steps(model: nn.Module) -> Iterator[list[dict[str, object]]]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def run(model, training, validation, **settings):
+    return train(model, training, validation, TrainingConfig(**settings), progress=False)
+
+
+def numbered(rows: int) -> Windows:
+    return Windows(torch.arange(rows)[:, None] / 100, 8, 4)
