@@ -1,4 +1,4 @@
-"""Small models for the tests of the whole walk."""
+"""Bases, small models and windows that the tests of `nn` share."""
 
 import numpy as np
 import torch
@@ -27,11 +27,11 @@ def small(n_series=N, lookback=T, horizon=H, **options):
     return OLinear(n_series, lookback, horizon, **{**defaults, **options}).double()
 
 
-def randomised(model):
-    """Every parameter off its initial value, so that no 0 or 1 hides a mistake; RevIN's weight stays positive."""
+def randomised(model, scale=0.2):
+    """Every parameter off its start, so that no 0 or 1 hides a mistake; by 0.2, RevIN's weight stays positive."""
     generator = torch.Generator().manual_seed(1)
     for parameter in model.parameters():
-        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
+        parameter.data += scale * torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
     return model.eval()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from olinear_parts import count, randomised
 from scipy.special import erf
 from torch import nn
 
@@ -11,13 +12,8 @@ from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin, SeriesLi
 from olinear.nn.learners import MIXERS, make_mixer
 
 
-def randomised(module):
-    """Every parameter off its initial value, so that no 0 or 1 hides a mistake."""
-    generator = torch.Generator().manual_seed(1)
-    module = module.double()
-    for parameter in module.parameters():
-        parameter.data += 0.5 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return module.eval()
+def moved(module):
+    return randomised(module.double(), scale=0.5)
 
 
 def weights_of(module):
@@ -42,13 +38,9 @@ def features(*shape):
     return torch.from_numpy(np.random.default_rng(0).normal(size=shape))
 
 
-def count(module):
-    return sum(parameter.numel() for parameter in module.parameters())
-
-
 class TestCrossSeriesLearner:
     def test_equals_numpy(self):
-        learner, x = randomised(CrossSeriesLearner(6, NormLin(4))), features(3, 4, 6)
+        learner, x = moved(CrossSeriesLearner(6, NormLin(4))), features(3, 4, 6)
         w = weights_of(learner)
         branch = normlin(w["mixer.weight"]) @ (x.numpy() @ w["pre.weight"].T + w["pre.bias"])
         branch = branch @ w["post.weight"].T + w["post.bias"]
@@ -56,7 +48,7 @@ class TestCrossSeriesLearner:
         np.testing.assert_allclose(learner(x).detach(), expected, atol=1e-12)
 
     def test_equals_numpy_without_its_linear_layers(self):
-        learner = randomised(CrossSeriesLearner(6, SeriesLinear(4), pre_linear=False, post_linear=False))
+        learner = moved(CrossSeriesLearner(6, SeriesLinear(4), pre_linear=False, post_linear=False))
         x, w = features(3, 4, 6), weights_of(learner)
         branch = w["mixer.weight"] @ x.numpy() + w["mixer.bias"][:, None]
         expected = layer_norm(x.numpy() + branch, w["norm.weight"], w["norm.bias"])
@@ -71,7 +63,7 @@ class TestCrossSeriesLearner:
         assert ("pre" in names, "post" in names) == (pre, post)
 
     def test_dropout_falls_on_the_branch(self):
-        learner = randomised(CrossSeriesLearner(20, SeriesLinear(10), dropout=0.5))
+        learner = moved(CrossSeriesLearner(20, SeriesLinear(10), dropout=0.5))
         learner.norm = nn.Identity()
         x = features(4, 10, 20)
         branch = (learner(x) - x).detach()
@@ -83,7 +75,7 @@ class TestCrossSeriesLearner:
 
 class TestIntraSeriesLearner:
     def test_equals_numpy(self):
-        learner, x = randomised(IntraSeriesLearner(6, 9)), features(3, 4, 6)
+        learner, x = moved(IntraSeriesLearner(6, 9)), features(3, 4, 6)
         w = weights_of(learner)
         hidden = gelu(x.numpy() @ w["expand.weight"].T + w["expand.bias"])
         branch = hidden @ w["contract.weight"].T + w["contract.bias"]
@@ -91,7 +83,7 @@ class TestIntraSeriesLearner:
         np.testing.assert_allclose(learner(x).detach(), expected, atol=1e-12)
 
     def test_normlin_along_the_width_equals_numpy(self):
-        learner, x = randomised(IntraSeriesLearner(6, 6, temporal="normlin")), features(3, 4, 6)
+        learner, x = moved(IntraSeriesLearner(6, 6, temporal="normlin")), features(3, 4, 6)
         w = weights_of(learner)
         hidden = gelu(x.numpy() @ normlin(w["expand.mixer.weight"]).T)
         branch = hidden @ normlin(w["contract.mixer.weight"]).T
@@ -104,7 +96,7 @@ class TestIntraSeriesLearner:
 
     def test_series_do_not_meet(self):
         """Intra-series: what happens to one series must not reach another."""
-        learner, x = randomised(IntraSeriesLearner(6, 9)), features(1, 4, 6)
+        learner, x = moved(IntraSeriesLearner(6, 9)), features(1, 4, 6)
         changed = x.clone()
         changed[0, 2] += 1
         same = [0, 1, 3]
@@ -112,7 +104,7 @@ class TestIntraSeriesLearner:
         assert not torch.allclose(learner(changed)[0, 2], learner(x)[0, 2])
 
     def test_dropout_falls_on_the_hidden_features_and_on_the_branch(self):
-        learner = randomised(IntraSeriesLearner(20, 20, dropout=0.5))
+        learner = moved(IntraSeriesLearner(20, 20, dropout=0.5))
         learner.norm = nn.Identity()
         learner.contract.weight.data = torch.eye(20, dtype=torch.float64)
         learner.contract.bias.data.zero_()

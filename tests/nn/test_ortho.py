@@ -5,14 +5,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from olinear_parts import random_basis
 
 from olinear.errors import ConfigError, DataError
 from olinear.nn import OrthoTrans
 from olinear.nn.bases import make_basis
-
-
-def random_basis(size, seed=0):
-    return np.linalg.qr(np.random.default_rng(seed).normal(size=(size, size)))[0]
 
 
 @given(size=st.integers(1, 16), seed=st.integers(0, 2**32 - 1), leading=st.sampled_from([(), (3,), (2, 1, 4)]))

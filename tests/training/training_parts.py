@@ -103,4 +103,4 @@ def run(model, training, validation, **settings):
 
 
 def numbered(rows: int) -> Windows:
-    return Windows(torch.arange(rows)[:, None] / 100, 8, 4)
+    return Windows(torch.arange(rows)[:, None] / 100, LOOKBACK, HORIZON)
