@@ -120,12 +120,18 @@ def test_a_suite_a_variant_a_model(results):
     assert f"Ours / published DLinear, mean over tasks: MSE {ratio:.3f}" in own
 
 
+def test_a_horizon(results):
+    shown = done("table", "--results", results, "--horizon", 3, "--horizon", 6, "--format", "csv")
+    assert [row["dataset"] for row in csv.DictReader(io.StringIO(shown.stdout))] == ["ILI"]
+    assert "no task is like that" in refused(ConfigError, "table", "--results", results, "--horizon", 7)
+
+
 def test_a_variant_in_other_letters_on_some_tasks(results):
     add_row(results, replace(paper_rows(2.0, [ILI])[0], variant="bases/Fourier"))
     shown = done("table", "--results", results, "--variant", "bases/fourier", "--dataset", "ili").stdout
     assert "Ratio to our main results, mean over 1 of them: MSE 2.000" in shown
     told = refused(DataError, "table", "--results", results, "--variant", "bases/Fourier", "--suite", "long")
-    assert told == "no task of these has results of bases/Fourier: leave --dataset or --suite out to see which have"
+    assert told == "no task of these has results of bases/Fourier: leave --dataset, --horizon and --suite out"
     told = refused(ConfigError, "table", "--results", results, "--variant", "bases/Fourier", "--worse")
     assert told == "--worse is not for --variant, which shows tasks beside our main results"
 

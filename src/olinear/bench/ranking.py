@@ -102,7 +102,8 @@ def _cell(ranking: Ranking, model: str, key: TaskKey) -> str:
 def ranking_lines(ranking: Ranking) -> list[str]:
     """What the table means, in words."""
     name = ranking.metric.upper()
-    ranked = f"Mean rank over the {ranking.ranked} tasks that all models have."
+    tasks = "1 task" if ranking.ranked == 1 else f"{ranking.ranked} tasks"
+    ranked = f"Mean rank over the {tasks} that all models have."
     if not ranking.ranked:
         ranked = "No mean rank: no task has results of all models."
     lines = [f"{name}, mean over seeds, and its place in brackets. {ranked}"]

@@ -23,6 +23,7 @@ class Selection:
     model: str = MAIN
     suite: str = "all"  # or "long" or "short"
     datasets: tuple[str, ...] = ()  # all, if none is named
+    horizons: tuple[int, ...] = ()  # likewise
 
     @property
     def reference(self) -> str:
@@ -35,8 +36,12 @@ class Selection:
         return [key for key, models in published().items() if self.has(key) and self.reference in models]
 
     def has(self, key: TaskKey) -> bool:
-        """Whether a task, of the paper or of our own, is of this suite and these datasets."""
-        return self.suite in ("all", find_task(key).suite) and (not self.datasets or key.dataset in self.datasets)
+        """Whether a task, of the paper or of our own, is of this suite, these datasets and these horizons."""
+        return (
+            self.suite in ("all", find_task(key).suite)
+            and (not self.datasets or key.dataset in self.datasets)
+            and (not self.horizons or key.horizon in self.horizons)
+        )
 
     def pick(self, rows: Iterable[Row]) -> list[Row]:
         """The main rows of this model."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from olinear.cli.bench_reading import report, table
+from olinear.cli.bench_reading import NO_TASK, report, select, table
 from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
 from olinear.cli.bench_study import study
 from olinear.errors import ConfigError
@@ -66,17 +66,10 @@ def _choose_jobs(
 ) -> "list[Job]":
     from olinear.bench import expand, tasks
     from olinear.bench.tasks import own_tasks
-    from olinear.datasets import find_dataset
     from olinear.zoo import MODELS, find_model
 
-    names = None if dataset is None else {find_dataset(name).name for name in dataset}
-    keys = [
-        key
-        for key, task in (tasks() | (own_tasks() if names else {})).items()
-        if suite in ("all", task.suite)
-        and (names is None or key.dataset in names)
-        and (not horizon or key.horizon in horizon)
-    ]
+    selection = select("OLinear", suite, dataset, horizon)
+    keys = [key for key in (*tasks(), *(own_tasks() if dataset else ())) if selection.has(key)]
     if "all" in (model.casefold() for model in models):
         models = list(MODELS)
     jobs = [
@@ -86,7 +79,7 @@ def _choose_jobs(
         for job in expand(keys, variant, seeds, model=model)
     ]
     if not jobs:
-        raise ConfigError("no task is like that: `olinear bench run --dry-run` lists all")
+        raise ConfigError(NO_TASK)
     return list(dict.fromkeys(jobs))
 
 

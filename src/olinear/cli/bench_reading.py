@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 Model = Annotated[str, typer.Option(help="Whose rows.")]
 Dataset = Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")]
+Horizon = Annotated[list[int] | None, typer.Option(help="Only this horizon; may be repeated.")]
 Suite = Annotated[Literal["all", "long", "short"], typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")]
 Format = Annotated[Literal["terminal", "markdown", "csv", "latex"], typer.Option(help="How it is written.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it there; else it is printed.")]
 View = Literal["task", "dataset", "worse"]
+NO_TASK = "no task is like that: `olinear bench run --dry-run` lists all"
 AT_ONCE = 6  # tasks beside each other on a narrow terminal
 NARROWEST = 80  # characters; a narrower terminal breaks lines itself
 
@@ -35,6 +37,7 @@ def table(
     models: Annotated[bool, typer.Option("--models", help="All models beside each other, with ranks.")] = False,
     metric: Annotated[Literal["mse", "mae"], typer.Option(help="What --models ranks by.")] = "mse",
     dataset: Dataset = None,
+    horizon: Horizon = None,
     variant: Annotated[str, typer.Option(help="A variant beside our main results.")] = "main",
     model: Model = "OLinear",
     suite: Suite = "all",
@@ -55,7 +58,7 @@ def table(
     from olinear.bench.jobs import spell
 
     check_out(out, results)
-    selection = _select(model, suite, dataset)
+    selection = select(model, suite, dataset, horizon)
     variant = spell(variant)
     if models:
         ignored = ("by", "worse", "variant", "model")
@@ -97,7 +100,7 @@ def _show_variant(rows: "list[Row]", selection: "Selection", variant: str, forma
 
     scores = [score for score in score_variant(rows, variant, selection.model) if selection.has(score.key)]
     if not scores:
-        raise DataError(f"no task of these has results of {variant}: leave --dataset or --suite out to see which have")
+        raise DataError(f"no task of these has results of {variant}: leave --dataset, --horizon and --suite out")
     lines = variant_lines(scores, variant, selection.model)
     parts = [variant_table(scores, variant, [name]) for name in ("MSE", "MAE")]
     deliver(variant_table(scores, variant), lines, format, out, parts)
@@ -135,19 +138,24 @@ def report(
     """
     from olinear.bench.report import write_report
 
-    selection = _select(model, suite, dataset)
+    selection = select(model, suite, dataset)
     rows = _read(results, selection.model)
     write_report(results, out, data, selection)
     say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
 
 
-def _select(model: str, suite: str, datasets: list[str] | None) -> "Selection":
-    """What was asked for, in the one spelling of each name."""
+def select(model: str, suite: str, datasets: list[str] | None, horizons: list[int] | None = None) -> "Selection":
+    """What was asked for, in the one spelling of each name; an error if it is nothing."""
     from olinear.bench.summary import Selection
+    from olinear.bench.tasks import own_tasks, tasks
     from olinear.datasets import find_dataset
     from olinear.zoo import find_model
 
-    return Selection(find_model(model), suite, tuple(find_dataset(name).name for name in datasets or []))
+    names = tuple(find_dataset(name).name for name in datasets or [])
+    selection = Selection(find_model(model), suite, names, tuple(horizons or []))
+    if not any(selection.has(key) for key in (*tasks(), *own_tasks())):
+        raise ConfigError(NO_TASK)
+    return selection
 
 
 def _read(folder: Path, model: str, variant: str = "main") -> "list[Row]":
