@@ -1,8 +1,12 @@
 """Made-up datasets small enough to train on in a moment, and processes that start in one."""
 
 import multiprocessing
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.context import BaseContext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +14,7 @@ from numpy.typing import NDArray
 
 from olinear.bench.jobs import Job
 from olinear.bench.planning import Plan, Planned
+from olinear.bench.pool import Pool
 from olinear.bench.results import Row
 from olinear.bench.tasks import TaskKey
 
@@ -52,3 +57,21 @@ def quick_processes() -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["olinear.bench.worker", "torch._dynamo"])
     return context
+
+
+def quick_pool(*arguments: Any, **options: Any) -> Pool:
+    """A pool whose workers start in a moment."""
+    pool = Pool(*arguments, **options)
+    pool.context = quick_processes()
+    return pool
+
+
+def seeds(job: Job, count: int) -> list[Job]:
+    return [replace(job, seed=2023 + index) for index in range(count)]
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, f"no {what} in two minutes"
+        time.sleep(0.005)

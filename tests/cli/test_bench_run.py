@@ -14,16 +14,13 @@ import numpy as np
 import pytest
 import torch
 from cli_parts import call, done, listing, refused
-from rich.console import Console
 
 from olinear.bench.jobs import Job, recipe
-from olinear.bench.planning import Plan, Planned
-from olinear.bench.pool import Pool, Running, State
+from olinear.bench.planning import Plan
+from olinear.bench.pool import Pool, State
 from olinear.bench.results import Row, add_row
 from olinear.bench.tasks import TaskKey, tasks
 from olinear.bench.worker import Message
-from olinear.cli import bench_progress
-from olinear.cli.bench_progress import BenchProgress, duration
 from olinear.zoo import MODELS
 
 SCRIPT = Path(sys.executable).with_name("olinear")
@@ -252,33 +249,6 @@ def test_an_interrupt_is_told(data, results, monkeypatch):
     outcome = call("bench", "run", "--data", data, "--results", results, "--dataset", "Exchange")
     assert outcome.code == 130
     assert outcome.err.endswith("stopped; start it again to go on\n")
-
-
-def test_on_a_terminal_there_is_a_live_table(monkeypatch, capsys):
-    """What each worker does, and the time left; a line for each job that ended stays above it."""
-    monkeypatch.setattr(bench_progress, "Console", lambda **_: Console(force_terminal=True, width=120))
-    plan = Plan([Planned(EXCHANGE, 100.0), Planned(replace(EXCHANGE, seed=2024), 40.0)], 0, {})
-    state = State(deque(plan.jobs[1:]), failed=1)
-    state.running[EXCHANGE] = Running(plan.jobs[0], None, None, 1, time.monotonic() - 60, "epoch 3/50: loss 0.1")
-    with BenchProgress(plan, jobs=2) as shown:
-        shown.show(state, Message(replace(EXCHANGE, seed=2025), "failed", "it broke"))
-        shown.show(state, None)
-        table = shown.live.renderable
-    assert "failed Exchange 96->96 OLinear seed 2025: it broke; 1 of 2, 60 s left" in capsys.readouterr().out
-    Console(width=120).print(table)
-    cells = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()]
-    assert cells == [
-        ["Exchange 96->96 OLinear seed 2023", "60 s", "epoch 3/50: loss 0.1"],
-        ["1 of 2 jobs", "60 s left", "1 failed"],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "told"),
-    [(0, "0 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (5399, "90 min"), (5400, "1.5 h"), (360000, "100.0 h")],
-)
-def test_durations(seconds, told):
-    assert duration(seconds) == told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for another process")

@@ -36,7 +36,7 @@ class TrainingReport:
 
 
 @runtime_checkable
-class ClosedForm(Protocol):
+class Solvable(Protocol):
     """A module that needs no gradient: it computes its buffers from the training windows."""
 
     def solve(self, windows: Windows) -> None: ...
@@ -68,7 +68,7 @@ def train(
     config = config or TrainingConfig()
     path = None if checkpoint is None else Path(checkpoint)
     device = pick_device(config.device)
-    if isinstance(model, ClosedForm):
+    if isinstance(model, Solvable):
         return _solve(model, training, validation, config, device)
     model.to(device)
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
