@@ -12,6 +12,7 @@ from olinear.errors import ConfigError, DataError
 from olinear.zoo.attention import CrossAttention, SelfAttention, encoder_block, token_mixer
 from olinear.zoo.parts import (
     CircularConvolution,
+    Dropout,
     PerSeriesLinear,
     TokenBatchNorm,
     UnbiasedNorm,
@@ -175,7 +176,7 @@ class TestTokenBatchNorm:
 def test_feed_forward_drops_hidden_features():
     layers = feed_forward(4, 9, dropout=0.3)
     assert count(layers) == 4 * 9 + 9 + 9 * 4 + 4
-    assert [type(layer) for layer in layers] == [nn.Linear, nn.GELU, nn.Dropout, nn.Linear]
+    assert [type(layer) for layer in layers] == [nn.Linear, nn.GELU, Dropout, nn.Linear]
     assert layers[2].p == 0.3
 
 

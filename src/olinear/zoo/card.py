@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
-from olinear.zoo.parts import TokenBatchNorm, UnbiasedNorm, count_patches, cut_patches, feed_forward
+from olinear.zoo.parts import Dropout, TokenBatchNorm, UnbiasedNorm, count_patches, cut_patches, feed_forward
 
 
 class CARD(nn.Module):
@@ -69,7 +69,7 @@ class CARD(nn.Module):
         self.embed = nn.Linear(patch_length, model_dim)
         self.position = nn.Parameter(0.01 * torch.randn(patches, model_dim))
         self.token = nn.Parameter(0.01 * torch.randn(1, model_dim))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         shared: dict[str, Any] = {"heads": heads, "merge": merge, "smoothing": smoothing, "dropout": dropout}
         self.blocks = nn.Sequential()
         for _ in range(blocks):
@@ -100,7 +100,7 @@ class CARDBlock(nn.Module):
         self.series, self.time = series, time
         self.linear = nn.Linear(model_dim, model_dim)
         self.norm = TokenBatchNorm(model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:  # b n T m
         mixed = self.series(x.transpose(1, 2)).transpose(1, 2)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import CrossSeriesLearner
 from olinear.zoo.attention import CrossAttention, SelfAttention
-from olinear.zoo.parts import feed_forward, repeat_ends, sinusoids
+from olinear.zoo.parts import Dropout, feed_forward, repeat_ends, sinusoids
 
 Pad = Literal["front", "end"]
 
@@ -183,7 +183,7 @@ class DecoderBlock(nn.Module):
         self.two_stages = two_stages
         self.cross = CrossAttention(model_dim, heads=heads, dropout=dropout)
         self.cross_norm = nn.LayerNorm(model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.feed_forward = _post_norm(model_dim, feed_forward(model_dim, model_dim), 0.0)
         self.output = nn.Linear(model_dim, segment_length)
 

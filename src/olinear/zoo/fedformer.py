@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
 from olinear.zoo.frequency import as_complex
-from olinear.zoo.parts import CircularConvolution, circular_embedding, decompose, feed_forward, sinusoids
+from olinear.zoo.parts import CircularConvolution, Dropout, circular_embedding, decompose, feed_forward, sinusoids
 
 
 class FEDformer(nn.Module):
@@ -73,7 +73,7 @@ class FEDformer(nn.Module):
         self.embed_lookback, self.embed_season = (circular_embedding(n_series, model_dim) for _ in range(2))
         waves = sinusoids(max(lookback, steps), model_dim) if sinusoidal else None
         self.register_buffer("waves", waves, persistent=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.encoder_filter = FourierFilter(lookback, model_dim, heads=heads, modes=modes)
         self.decoder_filter = FourierFilter(steps, model_dim, heads=heads, modes=modes)
         self.cross = FourierCross(steps, lookback, model_dim, heads=heads, modes=modes, split_tanh=split_tanh)
@@ -184,7 +184,7 @@ class EncoderBlock(nn.Module):
         self.query = nn.Linear(model_dim, model_dim)
         self.output = nn.Linear(model_dim, model_dim, bias=False)  # a bias is trend
         self.feed_forward = feed_forward(model_dim, ff_dim, dropout, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, frequencies: FourierFilter) -> Tensor:  # b t m
         x, _ = _decompose(x + self.dropout(self.output(frequencies(self.query(x)))), self.window)
@@ -208,7 +208,7 @@ class DecoderBlock(nn.Module):
         self.cross_query, self.cross_key, self.cross_output = (nn.Linear(model_dim, model_dim) for _ in range(3))
         self.feed_forward = feed_forward(model_dim, ff_dim, dropout, bias=False)
         self.trend = CircularConvolution(model_dim, n_series)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, x: Tensor, state: Tensor, frequencies: FourierFilter, cross: FourierCross

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from olinear.nn import RevIN
 from olinear.zoo.frequency import as_complex, check_threshold, complex_normal, complex_relu, complex_shrink
+from olinear.zoo.parts import Dropout
 
 
 class FilterNet(nn.Module):
@@ -48,7 +49,7 @@ class FilterNet(nn.Module):
         self.norm = RevIN(n_series)
         self.embed = nn.Sequential(nn.Linear(lookback, embed_dim), nn.LayerNorm(embed_dim))
         self.filter = TextureFilter(embed_dim, threshold=threshold)
-        self.filter_norm, self.dropout = nn.LayerNorm(embed_dim), nn.Dropout(dropout)
+        self.filter_norm, self.dropout = nn.LayerNorm(embed_dim), Dropout(dropout)
         self.mlp = nn.Sequential(nn.Linear(embed_dim, hidden_dim), nn.LeakyReLU(), nn.Linear(hidden_dim, embed_dim))
         self.head = nn.Linear(embed_dim, horizon)
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
 from olinear.zoo.attention import TokenMixer, token_mixer
-from olinear.zoo.parts import feed_forward
+from olinear.zoo.parts import Dropout, feed_forward
 
 
 class Fredformer(nn.Module):
@@ -80,7 +80,7 @@ class Fredformer(nn.Module):
         patches = math.ceil(lookback / patch_length)
         self.real, self.imaginary = (SpectrumStream(patches, patch_dim, horizon) for _ in range(2))
         self.output = nn.Linear(2 * horizon, horizon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
         x, stats = self.norm(x)
@@ -111,7 +111,7 @@ class PreNormBlock(nn.Module):
         super().__init__()
         self.mix_norm, self.mix = nn.LayerNorm(model_dim), mix
         self.forward_norm, self.feed_forward = nn.LayerNorm(model_dim), feed_forward(model_dim, ff_dim, dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:  # ... k m
         x = x + self.dropout(self.mix(self.mix_norm(x)))

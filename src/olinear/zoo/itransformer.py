@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from olinear.nn import RevIN
 from olinear.zoo.attention import TokenMixer, encoder_block
+from olinear.zoo.parts import Dropout
 
 
 class ITransformer(nn.Module):
@@ -43,7 +44,7 @@ class ITransformer(nn.Module):
         self.permutes_series = mixer == "attention"
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(lookback, model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.blocks = nn.Sequential(
             *(
                 encoder_block(n_series, model_dim, ff_dim or model_dim, mixer=mixer, heads=heads, dropout=dropout)

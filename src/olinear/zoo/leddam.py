@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
 from olinear.zoo.attention import SelfAttention, TokenMixer, token_mixer
-from olinear.zoo.parts import feed_forward, repeat_ends, sinusoids
+from olinear.zoo.parts import Dropout, feed_forward, repeat_ends, sinusoids
 
 
 class Leddam(nn.Module):
@@ -140,7 +140,7 @@ class LeddamBlock(nn.Module):
         self.series_norm = nn.BatchNorm1d(n_series)
         self.feed_forward = feed_forward(model_dim, ff_dim, dropout)
         self.norm = nn.LayerNorm(model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:  # b n m
         x = self.series_norm(x + self.dropout(self.mix(x)))

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
 from olinear.zoo.attention import SelfAttention, TokenMixer, token_mixer
-from olinear.zoo.parts import TokenBatchNorm, count_patches, cut_patches, feed_forward, sinusoids
+from olinear.zoo.parts import Dropout, TokenBatchNorm, count_patches, cut_patches, feed_forward, sinusoids
 
 NormKind = Literal["batch", "layer"]
 Position = Literal["learnt", "sinusoidal"]
@@ -78,7 +78,7 @@ class PatchTST(nn.Module):
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(patch_length, model_dim, bias=patch_bias)
         _add_position(self, position, patches, model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         inside, outside = _split_dropout(mixer_dropout, dropout)
         self.blocks = nn.ModuleList(
             PatchBlock(
@@ -93,7 +93,7 @@ class PatchTST(nn.Module):
         )
         self.final_norm = nn.Identity() if final_norm is None else _make_norm(final_norm, model_dim)
         self.head = nn.Linear(model_dim * patches, horizon)
-        self.head_dropout = nn.Dropout(head_dropout)
+        self.head_dropout = Dropout(head_dropout)
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
         x, stats = self.norm(x)
@@ -134,7 +134,7 @@ class PatchBlock(nn.Module):
         super().__init__()
         self.mixer, self.along = mixer, along
         self.mixer_norm, self.along_norm = norms
-        self.dropout, self.mixer_dropout = nn.Dropout(dropout), nn.Dropout(mixer_dropout)
+        self.dropout, self.mixer_dropout = Dropout(dropout), Dropout(mixer_dropout)
         self.residual_attention = residual_attention
 
     def forward(self, x: Tensor, scores: Tensor | None) -> tuple[Tensor, Tensor | None]:  # b·n p m, b·n H p p

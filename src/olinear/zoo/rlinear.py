@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from olinear.nn import RevIN
-from olinear.zoo.parts import time_linear
+from olinear.zoo.parts import Dropout, time_linear
 
 
 class RLinear(nn.Module):
@@ -34,7 +34,7 @@ class RLinear(nn.Module):
         super().__init__()
         self.permutes_series = not (individual or affine)
         self.norm = RevIN(n_series, affine=affine)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.linear = time_linear(n_series, lookback, horizon, individual=individual)
 
     def forward(self, x: Tensor) -> Tensor:  # b t n

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
+from olinear.zoo.parts import Dropout
 
 
 class TiDE(nn.Module):
@@ -110,7 +111,7 @@ class DenseBlock(nn.Module):
     def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, dropout: float = 0.0, norm: bool = True):
         super().__init__()
         self.hidden = nn.Sequential(
-            nn.Linear(in_dim, hidden_dim), nn.ReLU(), nn.Linear(hidden_dim, out_dim), nn.Dropout(dropout)
+            nn.Linear(in_dim, hidden_dim), nn.ReLU(), nn.Linear(hidden_dim, out_dim), Dropout(dropout)
         )
         self.linear = nn.Linear(in_dim, out_dim)
         self.norm = nn.LayerNorm(out_dim) if norm else nn.Identity()

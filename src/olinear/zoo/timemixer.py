@@ -6,7 +6,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.parts import circular_embedding, feed_forward
+from olinear.zoo.parts import Dropout, circular_embedding, feed_forward
 from olinear.zoo.scales import (
     ScaleHeads,
     ScaleNorms,
@@ -65,7 +65,7 @@ class TimeMixer(nn.Module):
         lengths = scale_lengths(lookback, halvings)
         self.norms = ScaleNorms(n_series, len(lengths))
         self.embed = circular_embedding(1, model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.trends = MovingAverages(lengths, window)
         self.blocks = nn.ModuleList(ScaleMixing(lengths, model_dim, ff_dim) for _ in range(blocks))
         self.heads = ScaleHeads(lengths, model_dim, horizon)

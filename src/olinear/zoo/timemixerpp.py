@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.attention import SelfAttention
-from olinear.zoo.parts import circular_embedding
+from olinear.zoo.parts import Dropout, circular_embedding
 from olinear.zoo.periods import ImageMixer, check_top_k, fold, strongest_periods, unfold
 from olinear.zoo.scales import (
     ConvolvedScales,
@@ -100,7 +100,7 @@ class TimeMixerPP(nn.Module):
         self.norms = ScaleNorms(n_series, len(lengths), affine=affine, learnt=halving == "convolution")
         self.series_attention = SelfAttention(lengths[-1], heads=heads)
         self.embed = circular_embedding(1, model_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.blocks = nn.ModuleList(
             ScaleImageBlock(model_dim, ff_dim, top_k=top_k, kernels=kernels, season_axis=season_axis)
             for _ in range(blocks)

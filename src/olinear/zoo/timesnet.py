@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from olinear.nn import RevIN
-from olinear.zoo.parts import circular_embedding, sinusoids
+from olinear.zoo.parts import Dropout, circular_embedding, sinusoids
 from olinear.zoo.periods import ImageMixer, check_top_k, fold, strongest_periods, unfold
 
 
@@ -59,7 +59,7 @@ class TimesNet(nn.Module):
         self.norm = RevIN(n_series, affine=False)
         self.embed = circular_embedding(n_series, model_dim)
         self.register_buffer("position", sinusoids(lookback, model_dim), persistent=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.extend = nn.Linear(lookback, lookback + horizon)
         self.blocks = nn.ModuleList(PeriodBlock(model_dim, ff_dim, top_k=top_k, kernels=kernels) for _ in range(blocks))
         self.block_norm = nn.LayerNorm(model_dim)
