@@ -113,7 +113,9 @@ def test_one_seed_takes_the_spread_of_the_others():
     assert found.typical_spread == pytest.approx(0.05)
     assert found.tied(*found.scores[:2])
     (line,) = order_lines(compare(STUDY, all_methods()))
-    assert "one seed each, so that no difference counts as a tie" in line
+    assert "one seed each, so that only equals are tied" in line
+    (line,) = order_lines(compare(STUDY, all_methods(both=1.7, pre=1.7)))
+    assert "best is both (equal: pre);" in line
 
 
 def test_without_a_printed_table_ours_stands_alone():

@@ -142,14 +142,15 @@ def _say_order(comparison: Comparison) -> str:
     scores = [score for score in comparison.scores if score.mse is not None]
     best = min(scores, key=lambda score: score.mse or 0.0)
     beside = [score.method for score in scores if score is not best and comparison.tied(score, best)]
-    said = [f"best is {best.method}" + (f" (within seed spread: {', '.join(beside)})" if beside else "")]
+    how = "equal" if comparison.typical_spread is None else "within seed spread"
+    said = [f"best is {best.method}" + (f" ({how}: {', '.join(beside)})" if beside else "")]
     known = [score for score in scores if score.paper.mse is not None]
     if len(known) > 1:
         said += _say_agreement(comparison, known)
     else:
         said.append("the paper prints nothing to compare with")
     if comparison.typical_spread is None:
-        said.append("one seed each, so that no difference counts as a tie")
+        said.append("one seed each, so that only equals are tied")
     return "; ".join(said) + "."
 
 
