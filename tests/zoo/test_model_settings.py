@@ -4,9 +4,11 @@ import pytest
 import torch
 from zoo_parts import count
 
-from olinear.bench.models import find_setting, settings
+from olinear.bench.models import find_setting, for_any_model, settings
+from olinear.datasets import find_dataset
+from olinear.errors import ConfigError
 from olinear.training import TrainingConfig
-from olinear.zoo import MAIN, MODELS, check_options
+from olinear.zoo import MAIN, MODELS, check_options, find_model
 
 EVERY = [(model, name) for model, by_name in settings().items() for name in by_name if model != MAIN]
 FIELDS = ("learning_rate", "schedule", "batch_size", "max_epochs", "patience")
@@ -53,3 +55,19 @@ def test_every_setting_is_possible(key):
     with torch.device("meta"):
         assert MODELS[key[0]](7, 96, 96, **setting.options)
     assert TrainingConfig(loss=setting.loss, **setting.training)
+
+
+def test_any_model_may_be_trained_in_a_shared_way():
+    main, few = find_setting("CARD", "main", "ILI"), find_setting("CARD", "few", "ILI")
+    assert few.options == find_setting("CARD", "ILI").options == main.options
+    assert few.loss == "weighted_l1"
+    assert few.training["batch_size"] == 4
+    with pytest.raises(ConfigError, match="OLinear has no setting 'few': it has slow"):
+        find_setting("OLinear", "few", "ILI")
+
+
+@pytest.mark.parametrize(("dataset", "model"), [(d, m) for d, chosen in for_any_model().chosen.items() for m in chosen])
+def test_what_is_chosen_on_a_dataset_is_there(dataset, model):
+    name = for_any_model().chosen[find_dataset(dataset).name][find_model(model)]
+    assert find_setting(model, "main", dataset) == find_setting(model, name, dataset)
+    assert TrainingConfig(**find_setting(model, name, dataset).training)
