@@ -79,7 +79,7 @@ def _row(job: Job, scores: Scores, report: TrainingReport, parameters: int) -> R
         **asdict(scores),
         best_epoch=report.best_epoch,
         epochs=report.epochs,
-        seconds=round(report.seconds, 1),
+        seconds=round(report.seconds, 1 if report.seconds >= 1 else 3),
         parameters=parameters,
         peak_memory_mb=peak_memory(),
         versions=versions(),
