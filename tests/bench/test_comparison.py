@@ -107,6 +107,16 @@ def test_a_method_that_has_only_begun_does_not_hide_the_others():
     assert found.methods == 2
 
 
+def test_a_single_pair_is_told_by_who_is_best():
+    study = find_study("normlin-plugin").model_copy(update={"models": ("iTransformer",)})
+    key = TaskKey("ETTm1", 96, 96)
+    variants = {"main": 0.34, "normlin-plugin/+NormLin": 0.32}
+    some = [result(Job(key, "iTransformer", variant), mse) for variant, mse in variants.items()]
+    (line,) = order_lines([each for each in compare(study, some) if each.methods])
+    assert "best is +NormLin; in the paper +NormLin; one seed each" in line
+    assert "tied here" not in line
+
+
 def test_one_seed_takes_the_spread_of_the_others():
     mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.79)]
     (found,) = compare(STUDY, mixed)
