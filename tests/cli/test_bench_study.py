@@ -41,7 +41,7 @@ def test_the_plan_leaves_out_what_is_done(data, results):
 
 def test_the_table_trains_nothing(results):
     outcome = done("bench", "study", "pre-post", "--table", "--results", results)
-    assert "best is both; in the paper both; of 1 pairs 1 are in the paper's order" in outcome.out
+    assert "best is both; in the paper both; one seed each" in outcome.out
     assert "jobs to do" not in outcome.err
 
 
