@@ -4,13 +4,13 @@ import pytest
 import torch
 from zoo_parts import count
 
-from olinear.bench.models import find_setting, for_any_model, settings
-from olinear.datasets import find_dataset
+from olinear.bench.models import ANY, find_setting, settings
 from olinear.errors import ConfigError
 from olinear.training import TrainingConfig
-from olinear.zoo import MAIN, MODELS, check_options, find_model
+from olinear.zoo import MAIN, MODELS, check_options
 
-EVERY = [(model, name) for model, by_name in settings().items() for name in by_name if model != MAIN]
+OTHERS = [model for model in settings() if model not in (MAIN, ANY)]
+EVERY = [(model, name) for model in OTHERS for name in (*settings()[model], *settings()[ANY])]
 FIELDS = ("learning_rate", "schedule", "batch_size", "max_epochs", "patience")
 PUBLISHED = {
     ("DLinear", "main"): (5e-3, "type1", 32, 10, 3),
@@ -64,10 +64,3 @@ def test_any_model_may_be_trained_in_a_shared_way():
     assert few.training["batch_size"] == 4
     with pytest.raises(ConfigError, match="OLinear has no setting 'few': it has slow"):
         find_setting("OLinear", "few", "ILI")
-
-
-@pytest.mark.parametrize(("dataset", "model"), [(d, m) for d, chosen in for_any_model().chosen.items() for m in chosen])
-def test_what_is_chosen_on_a_dataset_is_there(dataset, model):
-    name = for_any_model().chosen[find_dataset(dataset).name][find_model(model)]
-    assert find_setting(model, "main", dataset) == find_setting(model, name, dataset)
-    assert TrainingConfig(**find_setting(model, name, dataset).training)

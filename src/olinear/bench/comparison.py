@@ -168,12 +168,14 @@ def _say_agreement(comparison: Comparison, scores: Sequence[MethodScore]) -> lis
             against.append(f"{a.method} before {b.method}" if ours < 0 else f"{b.method} before {a.method}")
     least = min(_rounded(score.paper.mse) for score in scores)
     best = [score.method for score in scores if _rounded(score.paper.mse) == least]
+    said = [f"in the paper {' and '.join(best)}"]
     total = agree + ties + len(against)
-    if total == 1:
-        return [f"in the paper {' and '.join(best)}", *(["tied here or there"] if ties else [])]
-    count = f"of {total} pairs {agree} are in the paper's order, {ties} tied here or there"
-    reversed_ones = f", {len(against)} reversed ({', '.join(against)})" if against else ", none reversed"
-    return [f"in the paper {' and '.join(best)}", count + reversed_ones]
+    if total > 1:
+        reversed_ones = f"{len(against)} reversed ({', '.join(against)})" if against else "none reversed"
+        said.append(f"of {total} pairs {agree} are in the paper's order, {ties} tied here or there, {reversed_ones}")
+    elif ties:
+        said.append("tied here or there")
+    return said
 
 
 def _rounded(value: float | None) -> float:

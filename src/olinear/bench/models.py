@@ -9,6 +9,8 @@ from olinear.bench.datafiles import Strict, data_settings
 from olinear.errors import ConfigError
 from olinear.zoo import find_model
 
+ANY = "any"  # in the file, where a setting is not one model's
+
 
 class Setting(Strict):
     """Options of a model, and what its training changes of the task's (batch size, learning rate, …)."""
@@ -18,35 +20,22 @@ class Setting(Strict):
     loss: str = "l2"
 
 
-class AnyModel(Strict):
-    """What is not one model's: ways to train any of them, and which of them is its main one on a dataset."""
-
-    training: dict[str, dict[str, Any]]  # name of a setting -> training
-    chosen: dict[str, dict[str, str]]  # dataset -> model -> name of a setting
-
-
 @cache
 def settings() -> dict[str, dict[str, Setting]]:
-    """Model -> name of a setting -> setting."""
-    found = {model: by_name for model, by_name in data_settings("models.toml").items() if model != "any"}
+    """Model, or ANY for all but OLinear -> name of a setting -> setting."""
+    found = data_settings("models.toml")
     return {model: {name: Setting(**setting) for name, setting in by_name.items()} for model, by_name in found.items()}
 
 
-@cache
-def for_any_model() -> AnyModel:
-    """What is shared by all models but OLinear."""
-    return AnyModel(**data_settings("models.toml")["any"])
-
-
 def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
-    """A setting of a model by its name; the main one may be another on a dataset."""
-    model, shared = find_model(model), for_any_model()
+    """A setting of a model by its name; the main one may be another on a dataset of that name."""
+    model = find_model(model)
     known = settings().get(model, {})
-    own = dataset if dataset in known else "main"
-    if name == "main":
-        name = shared.chosen.get(dataset, {}).get(model, own)
-    if name in shared.training and own in known:
-        return known[own].model_copy(update={"training": shared.training[name]})
+    main = known.get(dataset) or known.get("main")
+    if main and name == "main":
+        return main
+    if main and name in settings()[ANY]:
+        return main.model_copy(update={"training": settings()[ANY][name].training})
     if name not in known:
         raise ConfigError(f"{model} has no setting {name!r}: it has {', '.join(known) or 'none'}")
     return known[name]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from olinear.cli.bench_reading import NO_TASK, report, select, table
+from olinear.cli.bench_reading import NO_TASK, Dataset, Horizon, report, select, table
 from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
 from olinear.cli.bench_study import study
 from olinear.errors import ConfigError
@@ -23,8 +23,8 @@ Suite = Literal["long", "short", "all"]
 @bench.command()
 def run(
     suite: Annotated[Suite, typer.Option(help="long: lookback 96; short: lookbacks 12 and 36.")] = "all",
-    dataset: Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")] = None,
-    horizon: Annotated[list[int] | None, typer.Option(help="Only this horizon; may be repeated.")] = None,
+    dataset: Dataset = None,
+    horizon: Horizon = None,
     model: Annotated[
         list[str] | None,
         typer.Option(help="Which models (`olinear models`), or all; OLinear if left out; may be repeated."),
