@@ -100,15 +100,17 @@ def lsh_attention(shared: Tensor, value: Tensor, rotation: Tensor, bucket: int, 
     logits = logits.masked_fill(same, ITSELF)
     mixed = (logits.softmax(-1) @ _take(value, asked)).flatten(-3, -2)  # ... r l d
     weight = logits.logsumexp(-1).flatten(-2)  # ... r l
-    mixed = mixed.take_along_dim(place[..., None], -2)
-    weight = weight.take_along_dim(place, -1).softmax(-2)
+    mixed = _take(mixed, place)  # ... r l d
+    weight = weight.gather(-1, place).softmax(-2)
     return (weight[..., None] * mixed).sum(-3)  # ... l d
 
 
 def _take(x: Tensor, tokens: Tensor) -> Tensor:
-    """Rows of `... l d` by number, `... r l/c c -> ... r l/c c d`."""
-    taken = x.unsqueeze(-3).take_along_dim(tokens.flatten(-2)[..., None], -2)
-    return taken.unflatten(-2, tokens.shape[-2:])
+    """Rows of `... l d` by number, `... * -> ... * d`; whole rows are copied, which `gather` would not do."""
+    lead, (length, width) = x.shape[:-2], x.shape[-2:]
+    first = torch.arange(0, lead.numel() * length, length, device=x.device)
+    first = first.view(*lead, *[1] * (tokens.ndim - len(lead)))
+    return x.flatten(0, -2).index_select(0, (first + tokens).flatten()).view(*tokens.shape, width)
 
 
 def _times_met(asking: Tensor, asked: Tensor, hashed: Tensor) -> Tensor:
