@@ -124,7 +124,7 @@ class TestIntraSeriesLearner:
             IntraSeriesLearner(6, 9, temporal="normlin")
 
     def test_unknown_layers_are_refused(self):
-        with pytest.raises(ConfigError, match="temporal must be 'linear', 'normlin' or None, found 'conv'"):
+        with pytest.raises(ConfigError, match="temporal must be 'linear' or 'normlin', found 'conv'"):
             IntraSeriesLearner(6, 9, temporal="conv")
 
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from plugin_parts import CAUSAL, K, M, count, tokens
@@ -167,6 +168,14 @@ class TestSwapping:
         swapped = swap_attention(decoder, {"layers.0.self_attn": K}, causal=True).eval()
         x, memory = tokens(3, K, M), tokens(3, 4, M)
         assert swapped(x, memory, tgt_mask=CAUSAL).shape == (3, K, M)
+
+    def test_the_number_of_tokens_may_come_from_numpy(self):
+        swapped = swap_attention(nn.MultiheadAttention(8, 2), np.int64(6))
+        assert swapped.tokens == 6
+
+    def test_there_is_at_least_one_token(self):
+        with pytest.raises(ConfigError, match="tokens must be at least 1, found 0"):
+            swap_attention(nn.MultiheadAttention(8, 2), 0)
 
     def test_a_mistake_leaves_the_module_whole(self):
         module = nn.ModuleList([nn.MultiheadAttention(M, 2), nn.MultiheadAttention(M, 2, add_zero_attn=True)])

@@ -161,19 +161,19 @@ def test_says_whether_a_forecast_depends_on_its_batch(name, depends):
 class TestTransforms:
     def test_come_from_training_rows(self, train):
         wrapped = with_orthotrans(make_host("RLinear"), T, H, train)
-        torch.testing.assert_close(wrapped.input_transform.basis, OrthoTrans.fit(train, T).basis)
-        torch.testing.assert_close(wrapped.output_transform.basis, OrthoTrans.fit(train, H).basis)
+        torch.testing.assert_close(wrapped.input_transform.basis, OrthoTrans.fit(train, T).basis.double())
+        torch.testing.assert_close(wrapped.output_transform.basis, OrthoTrans.fit(train, H).basis.double())
 
     def test_can_be_given(self):
         """One side in the time domain, the other not: the appendix's ablation."""
         given = OrthoTrans.fit(None, T, "fourier"), OrthoTrans.fit(None, H, "identity")
         wrapped = with_orthotrans(make_host("RLinear"), T, H, input_transform=given[0], output_transform=given[1])
-        torch.testing.assert_close(wrapped.input_transform.basis, given[0].basis)
+        torch.testing.assert_close(wrapped.input_transform.basis, given[0].basis.double())
         assert wrapped.input_transform is not given[0]
 
     def test_one_given_the_other_fitted(self, train):
         wrapped = with_orthotrans(make_host("RLinear"), T, H, train, output_transform=OrthoTrans(torch.eye(H)))
-        torch.testing.assert_close(wrapped.input_transform.basis, OrthoTrans.fit(train, T).basis)
+        torch.testing.assert_close(wrapped.input_transform.basis, OrthoTrans.fit(train, T).basis.double())
 
     def test_of_another_size_are_refused(self):
         with pytest.raises(DataError, match=r"input_transform must have size 24, found 12"):
@@ -198,6 +198,11 @@ class TestMistakes:
     def test_a_forecaster_that_is_solved(self, train):
         with pytest.raises(ConfigError, match="Ridge is solved, not trained"):
             with_orthotrans(MODELS["Ridge"](N, T, H), T, H, train)
+
+
+def test_the_bases_are_of_the_hosts_dtype(train):
+    wrapped = with_orthotrans(make_host("RLinear").double(), T, H, train)
+    assert wrapped(windows()).dtype == torch.float64
 
 
 def test_a_module_of_ones_own(train):

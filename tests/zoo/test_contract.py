@@ -5,6 +5,7 @@ import torch
 from safetensors.torch import load, save
 from zoo_parts import FEDFORMER_TSL, randomised, tsl_options
 
+from olinear.errors import DataError
 from olinear.training import TrainingConfig, train
 from olinear.windows import Windows
 from olinear.zoo import MODELS, build_model
@@ -59,6 +60,23 @@ VARIANTS = {
     "Gaussian plain": {"normalise": False},
 }
 CASES = [*MODELS, *VARIANTS]
+# Forecasters to which all series are alike.
+PERMUTE_SERIES = {
+    "DLinear",
+    "RLinear plain",
+    "iTransformer",
+    "PatchTST",
+    "PatchTST tsl",
+    "PatchTST normlin",
+    "Fredformer",
+    "FITS",
+    "FreTS",
+    "TiDE plain",
+    "TimeMixer++ derived",
+    "Ridge",
+    "Gaussian",
+    "Gaussian plain",
+}
 # Parameters without influence, which only sees rounding errors: softmax does not notice what all keys have in common.
 SILENT = ("key.bias",)
 # Whole parts that a published trap silences, by case: the LayerNorm of TiDE's step has one value to normalise, and
@@ -204,8 +222,21 @@ def test_a_forecast_does_not_depend_on_its_batch(case):
 
 def test_permuted_series_have_permuted_forecasts_where_that_is_promised(case):
     model, x, order = settled(case), lookbacks(), torch.tensor([2, 0, 1])
-    if getattr(model, "permutes_series", False):
+    promised = getattr(model, "permutes_series", False)
+    assert promised == (case in PERMUTE_SERIES)
+    if promised:
         torch.testing.assert_close(model(x[..., order]), model(x)[..., order])
+
+
+@pytest.mark.parametrize("shape", [(WINDOWS, LOOKBACK + 1, N_SERIES), (LOOKBACK, N_SERIES), (WINDOWS, LOOKBACK, 1)])
+def test_windows_of_another_size_are_refused(case, shape):
+    """They may not be stretched silently; but what forecasts each series alike takes any number of them."""
+    model = make(case).eval()
+    if shape[-1] == 1 and case in PERMUTE_SERIES:
+        assert model(torch.randn(shape)).shape == (WINDOWS, HORIZON, 1)
+        return
+    with pytest.raises(DataError, match=rf"shape \(batch, lookback={LOOKBACK}, series.*found \({shape[0]}, {shape[1]}"):
+        model(torch.randn(shape))
 
 
 def test_it_trains_with_the_one_loop(case, tmp_path):

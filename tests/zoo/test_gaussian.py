@@ -160,7 +160,7 @@ def test_refuses_levels_that_no_interval_has(level):
 def test_refuses_what_cannot_be_inverted():
     values = draw(300)
     values[:, 1] = 2.0
-    with pytest.raises(DataError, match="not positive definite"):
+    with pytest.raises(DataError, match="not positive definite with jitter=0: pass a larger one"):
         solved(Gaussian(4, T, H, individual=True, jitter=0.0), values)
     with pytest.raises(ConfigError, match="jitter must be 0 or more, found -1"):
         Gaussian(4, T, H, jitter=-1)

@@ -6,7 +6,10 @@ import torch
 import torch.nn.functional as F
 from scipy.special import expit
 
+from olinear.nn import OrthoTrans
 from olinear.zoo.mamba import Mamba, mamba_olinear, selective_scan
+
+ROWS = np.random.default_rng(3).normal(size=(60, 5)).cumsum(0)
 
 
 def features(*shape, seed=0):
@@ -99,7 +102,7 @@ def test_parameter_count():
 class TestInTheEncodersPlace:
     def test_there_is_nothing_but_mamba_between_encode_and_decode(self):
         model, x = (
-            mamba_olinear(5, 12, 6, model_dim=16, embed_dim=3, state=4, fold=False).double().eval(),
+            mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3, state=4, fold=False).double().eval(),
             features(2, 12, 5),
         )
         mamba = model.blocks[0][0].mixer
@@ -108,12 +111,17 @@ class TestInTheEncodersPlace:
         torch.testing.assert_close(model(x), expected)
         assert not any(isinstance(module, torch.nn.LayerNorm) for module in model.modules())
 
+    def test_it_has_the_bases_of_its_rows(self):
+        model = mamba_olinear(ROWS, 12, 6, model_dim=16)
+        torch.testing.assert_close(model.input_transform.basis, OrthoTrans.fit(ROWS, 12).basis)
+        torch.testing.assert_close(model.output_transform.basis, OrthoTrans.fit(ROWS, 6).basis)
+
     def test_folded_and_compact_walks_are_the_plain_one(self):
-        model, x = mamba_olinear(5, 12, 6, model_dim=16, embed_dim=3).double().eval(), features(40, 12, 5)
+        model, x = mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3).double().eval(), features(40, 12, 5)
         torch.testing.assert_close(model(x), model.plain_walk(x))
         torch.testing.assert_close(model.compact()(x), model.plain_walk(x).detach())
 
     def test_gradient_reaches_every_parameter(self):
-        model = mamba_olinear(5, 12, 6, model_dim=16, embed_dim=3)
+        model = mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3)
         model(torch.randn(4, 12, 5)).square().sum().backward()
         assert all((parameter.grad != 0).any() for parameter in model.parameters())

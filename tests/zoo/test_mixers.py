@@ -1,5 +1,7 @@
 """Token mixers: each against a slow formula, and what all of them promise."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -208,8 +210,14 @@ class TestInsideOLinear:
 
 @pytest.mark.parametrize("name", TOKEN_MIXERS)
 def test_a_mixer_in_itransformer(name):
-    model = ITransformer(5, 12, 6, model_dim=16, mixer=TOKEN_MIXERS[name], heads=2).eval()
+    """By name it has the heads of its host; a factory brings its own."""
+    model = ITransformer(5, 12, 6, model_dim=12, mixer=name, heads=2).eval()
     assert model(torch.randn(2, 12, 5)).shape == (2, 6, 5)
+    assert getattr(model.blocks[0][0].mixer, "heads", 2) == 2
+    factory = partial(TOKEN_MIXERS[name], heads=3)
+    model = ITransformer(5, 12, 6, model_dim=12, mixer=factory, heads=2).eval()
+    assert model(torch.randn(2, 12, 5)).shape == (2, 6, 5)
+    assert getattr(model.blocks[0][0].mixer, "heads", 3) == 3
 
 
 class TestEnhancedDropout:

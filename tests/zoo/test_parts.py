@@ -9,7 +9,8 @@ from torch import nn
 from zoo_parts import attention, count, normlin, randomised, weights_of, windows
 
 from olinear.errors import ConfigError, DataError
-from olinear.zoo.attention import CrossAttention, SelfAttention, encoder_block, token_mixer
+from olinear.zoo.attention import CrossAttention, SelfAttention
+from olinear.zoo.mixers import encoder_block, token_mixer
 from olinear.zoo.parts import (
     CircularConvolution,
     Dropout,
@@ -270,5 +271,5 @@ class TestTokenMixer:
         assert block(torch.randn(2, 4, 6)).shape == (2, 4, 6)
 
     def test_unknown_mixers_are_refused(self):
-        with pytest.raises(ConfigError, match="'attention', 'normlin' or a factory, found 'mean'"):
+        with pytest.raises(ConfigError, match=r"one of attention, normlin, reformer, .* or a factory, found 'mean'"):
             token_mixer("mean", 4, 6)

@@ -242,7 +242,7 @@ def test_the_order_of_series_counts_only_if_they_have_weights():
         ({"ensemble": "median"}, "ensemble must be 'sum' or 'mean', found 'median'"),
         ({"top_k": 0}, "top_k must be at least 1, found 0"),
         ({"kernels": 0}, "kernels must be at least 1, found 0"),
-        ({"halvings": 2, "heads": 3}, "model_dim must be a multiple of heads, found 4 and 3"),
+        ({"halvings": 2, "heads": 3}, "heads must divide the 4 steps of the coarsest scale, found 3"),
     ],
 )
 def test_bad_options_are_refused(options, told):

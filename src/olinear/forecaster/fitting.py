@@ -1,7 +1,7 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,10 @@ from olinear.nn.functional import lag_correlation
 from olinear.training import TrainingReport, train
 from olinear.training.devices import device_of, windows_at_once
 from olinear.windows import Split, Windows
-from olinear.zoo import MAIN, MODELS, build_model, default_options
-from olinear.zoo.mixers import TOKEN_MIXERS
+from olinear.zoo import MAIN, MODELS, build_model
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time
-OWN_MIXERS = ("attention", "normlin")  # which a model with `mixer=` makes itself
 
 
 @dataclass
@@ -191,15 +189,7 @@ def model_options(settings: Settings) -> dict[str, Any]:
     """The arguments of the model beside its sizes and bases."""
     if settings.model == MAIN:
         return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
-    options = dict(settings.options)
-    name = options.get("mixer", OWN_MIXERS[0])
-    if name in OWN_MIXERS:
-        return options
-    if not isinstance(name, str) or name not in TOKEN_MIXERS:
-        known = dict.fromkeys((*OWN_MIXERS, *TOKEN_MIXERS))
-        raise ConfigError(f"mixer must be one of {', '.join(known)}, found {name!r}")
-    heads = options.get("heads", default_options(settings.model).get("heads", 8))
-    return options | {"mixer": partial(TOKEN_MIXERS[name], heads=heads)}
+    return dict(settings.options)
 
 
 def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:

@@ -56,13 +56,13 @@ class IntraSeriesLearner(nn.Module):
         model_dim, ff_dim: m and f; W₁ maps m to f, W₂ back.
         temporal: `linear`, or `normlin` for the ablation that puts a NormLin in the place of each of the two
             linear layers (it keeps the width, so f must be m).
-        dropout: falls on the hidden features and on the branch.
+        dropout: falls on the hidden features, on the branch and on the matrices of `normlin`.
     """
 
     def __init__(self, model_dim: int, ff_dim: int, *, temporal: Temporal = "linear", dropout: float = 0.0):
         super().__init__()
         if temporal not in ("linear", "normlin"):
-            raise ConfigError(f"temporal must be 'linear', 'normlin' or None, found {temporal!r}")
+            raise ConfigError(f"temporal must be 'linear' or 'normlin', found {temporal!r}")
         if temporal == "normlin" and ff_dim != model_dim:
             raise ConfigError(f"temporal='normlin' keeps the width: set ff_dim={model_dim}, found {ff_dim}")
         self.expand: nn.Module

@@ -130,7 +130,11 @@ class LowRankNormLin(SeriesMixer):
 class SeriesLinear(nn.Linear):
     """A plain linear layer across series, NormLin's opponent in the ablation: `... n m -> ... n m`.
 
-    SeriesLinear(x) = W x + b
+        SeriesLinear(x) = W x + b
+
+    Args:
+        size: n.
+        dropout: for NormLin's interface; a matrix that is not normalised drops nothing.
     """
 
     def __init__(self, size: int, *, dropout: float = 0.0):

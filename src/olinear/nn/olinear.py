@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError, DataError
 from olinear.nn.compact import CompactOLinear
 from olinear.nn.folding import folded_walk
+from olinear.nn.functional import check_windows
 from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, MixerFactory, Temporal, make_mixer
 from olinear.nn.normlin import LowRankNormLin
 from olinear.nn.ortho import OrthoTrans
@@ -121,11 +122,7 @@ class OLinear(nn.Module):
         )
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
-        if x.ndim != 3 or x.shape[1:] != (self.lookback, self.n_series):
-            raise DataError(
-                f"input must have shape (batch, lookback={self.lookback}, series={self.n_series}), "
-                f"found {tuple(x.shape)}"
-            )
+        check_windows(x, self.lookback, self.n_series)
         return folded_walk(self, x) if self.fold else self.plain_walk(x)  # b h n
 
     def plain_walk(self, x: Tensor) -> Tensor:  # b t n

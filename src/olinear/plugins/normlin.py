@@ -157,7 +157,7 @@ def swap_attention(
     module = deepcopy(module) if copy else module
     places = module.named_modules(remove_duplicate=False)
     found = {name: each for name, each in places if isinstance(each, nn.MultiheadAttention)}
-    counts = dict.fromkeys(found, tokens) if isinstance(tokens, int) else dict(tokens)
+    counts = dict(tokens) if isinstance(tokens, Mapping) else dict.fromkeys(found, int(tokens))
     _check_names(module, found, counts)
     made: dict[nn.Module, NormLinAttention] = {}  # one attention in two places stays one
     for name, count in counts.items():
@@ -180,7 +180,9 @@ def _check_names(module: nn.Module, found: Mapping[str, nn.Module], counts: Mapp
             f"{type(module).__name__} holds no nn.MultiheadAttention: olinear's own forecasters take mixer='normlin', "
             "other attention needs NormLin put in its place by hand"
         )
-    for name in counts:
+    for name, count in counts.items():
+        if count < 1:
+            raise ConfigError(f"tokens must be at least 1, found {count}: it is how many tokens attention runs over")
         if name not in found:
             raise ConfigError(f"no attention is called {name!r}: there are {', '.join(found)}")
         parent = module.get_submodule(name.rpartition(".")[0])

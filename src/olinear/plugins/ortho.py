@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError, DataError
 from olinear.nn import OrthoTrans, RevIN
+from olinear.nn.functional import check_windows
 
 
 class OrthoForecaster(nn.Module):
@@ -36,8 +37,7 @@ class OrthoForecaster(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
         lookback, horizon = self.input_transform.size, self.output_transform.size
-        if x.ndim != 3 or x.shape[1] != lookback:
-            raise DataError(f"input must have shape (batch, lookback={lookback}, series), found {tuple(x.shape)}")
+        check_windows(x, lookback)
         x, stats = self.norm(x)  # b t n
         y = self.model(self.input_transform(x.mT).mT)  # b h n
         if y.shape != (len(x), horizon, x.shape[2]):
@@ -96,7 +96,11 @@ def with_orthotrans(
             raise DataError(f"{name} must have size {size}, found {transform.size}")
         transforms.append(OrthoTrans.fit(train, size, basis) if transform is None else deepcopy(transform))
     model = deepcopy(model) if copy else model
-    return OrthoForecaster(model, transforms[0], transforms[1], _take_norm(model) if normalise else None)
+    whole = OrthoForecaster(model, transforms[0], transforms[1], _take_norm(model) if normalise else None)
+    like = next((parameter for parameter in model.parameters() if parameter.is_floating_point()), None)
+    for transform in () if like is None else (whole.input_transform, whole.output_transform):
+        transform.to(like)  # the host's dtype and device
+    return whole
 
 
 def _take_norm(model: nn.Module) -> nn.Module:

@@ -37,7 +37,10 @@ def cosine(epoch: int, max_epochs: int, done: float = 0.0) -> float:
 
 
 def onecycle(epoch: int, max_epochs: int, done: float = 0.0) -> float:
-    """One rise and one fall a run, step by step, each half a cosine: from 1/25 to the full rate, and to nearly 0."""
+    """One rise and one fall a run, step by step, each half a cosine: from 1/25 to the full rate, and to nearly 0.
+
+    Only the rate: PyTorch's OneCycleLR moves Adam's first beta too.
+    """
     progress = (epoch - 1 + done) / max_epochs
     start, end, share = (START, 1.0, progress / RISE) if progress < RISE else (1.0, END, (progress - RISE) / (1 - RISE))
     return end + (start - end) * (1 + math.cos(math.pi * share)) / 2

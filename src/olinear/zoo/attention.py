@@ -1,14 +1,11 @@
-"""Self-attention over tokens, and the block that holds it or a NormLin in its place."""
+"""Self-attention over tokens."""
 
-from collections import OrderedDict
-from collections.abc import Callable
 from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin
 
 Form = Literal["experiment", "paper"]
 
@@ -109,45 +106,3 @@ def check_form(form: str) -> None:
     """`experiment` is a mixer as the paper's comparison computed it, `paper` as its own authors describe it."""
     if form not in ("experiment", "paper"):
         raise ConfigError(f"form must be 'experiment' or 'paper', found {form!r}")
-
-
-# Builds what mixes tokens, `... k m -> ... k m`, from their number and width: `mixer(k, m, dropout=p)`.
-TokenMixer = Callable[..., nn.Module]
-
-
-def token_mixer(
-    mixer: str | TokenMixer,
-    tokens: int,
-    model_dim: int,
-    *,
-    heads: int = 8,
-    head_dim: int | None = None,
-    dropout: float = 0.0,
-) -> nn.Module:
-    """What mixes tokens, by name or from a factory; `normlin` is W_post NormLin(W_pre x). Dropout is of the matrix."""
-    if mixer == "attention":
-        return SelfAttention(model_dim, heads=heads, head_dim=head_dim, dropout=dropout)
-    if mixer == "normlin":
-        pre, post = nn.Linear(model_dim, model_dim), nn.Linear(model_dim, model_dim)
-        return nn.Sequential(OrderedDict(pre=pre, normlin=NormLin(tokens, dropout=dropout), post=post))
-    if not callable(mixer):
-        raise ConfigError(f"mixer must be 'attention', 'normlin' or a factory, found {mixer!r}")
-    return mixer(tokens, model_dim, dropout=dropout)
-
-
-def encoder_block(
-    tokens: int,
-    model_dim: int,
-    ff_dim: int,
-    *,
-    mixer: str | TokenMixer = "attention",
-    heads: int = 8,
-    dropout: float = 0.0,
-) -> nn.Sequential:
-    """A post-norm transformer block over tokens; `mixer="normlin"` puts W_post NormLin(W_pre x) in attention's place.
-
-    x = LayerNorm(x + drop(mix(x))),     x = LayerNorm(x + drop(W₂ drop(GELU(W₁ x))))
-    """
-    inner = token_mixer(mixer, tokens, model_dim, heads=heads, dropout=dropout)
-    mix = CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False, dropout=dropout)
-    return nn.Sequential(mix, IntraSeriesLearner(model_dim, ff_dim, dropout=dropout))

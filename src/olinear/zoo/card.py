@@ -8,10 +8,18 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
-from olinear.zoo.parts import Dropout, TokenBatchNorm, UnbiasedNorm, count_patches, cut_patches, feed_forward
+from olinear.zoo.parts import (
+    Dropout,
+    TokenBatchNorm,
+    UnbiasedNorm,
+    WindowModel,
+    count_patches,
+    cut_patches,
+    feed_forward,
+)
 
 
-class CARD(nn.Module):
+class CARD(WindowModel):
     """Patches attend over series, then over time, each time also over features; neighbours are blended.
 
     X. Wang, T. Zhou, Q. Wen, J. Gao, B. Ding, R. Jin: CARD: Channel Aligned Robust Blend Transformer for Time Series
@@ -28,6 +36,7 @@ class CARD(nn.Module):
 
     With 7 series, 96 → 96: 32,112 parameters. The release counts 33,536: the other 1,424 are a map of two statistics to
     a token (48), an unused compression over time (144 a block) and an unused map of width m in each attention (272).
+    Nothing that is used was simplified. Not checked: settings other than ETTh1's.
 
     Args:
         n_series, lookback, horizon: n, t, h. The head, shared by all series, sees the T tokens of one.
@@ -40,8 +49,6 @@ class CARD(nn.Module):
         smooth_all: smooth all series instead of the first T alone.
         dropout: of the embedding, the attention matrices, the hidden features and the blocks' branch.
     """
-
-    permutes_series = False
 
     def __init__(
         self,
@@ -61,7 +68,7 @@ class CARD(nn.Module):
         smooth_all: bool = False,
         dropout: float = 0.3,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         self.patch_length, self.stride = patch_length, stride
         patches = count_patches(lookback, patch_length, stride, pad_end=False)
         tokens = patches + 1

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from olinear.errors import DataError, NotFittedError
 from olinear.nn import RevIN
 from olinear.nn.functional import NEGLIGIBLE
 from olinear.nn.revin import WindowStats
 from olinear.windows import Windows
+from olinear.zoo.parts import WindowModel
 
 BATCH_VALUES = 2**22  # float64 values of windows in memory at a time: 32 MB
 
@@ -22,7 +23,7 @@ class Moments(NamedTuple):
     covariance: Tensor
 
 
-class ClosedForm(nn.Module):
+class ClosedForm(WindowModel):
     """A linear map from lookback to horizon, solved and not trained.
 
         ŷ = m + s (Wᵀ (x - m) / s + b)
@@ -41,15 +42,13 @@ class ClosedForm(nn.Module):
         normalise: remove each window's mean and deviation.
     """
 
-    permutes_series: bool = True
     weight: Tensor
     bias: Tensor
     centre: Tensor
     solved: Tensor
 
     def __init__(self, n_series: int, lookback: int, horizon: int, *, individual: bool, normalise: bool):
-        super().__init__()
-        self.n_series, self.lookback, self.horizon = n_series, lookback, horizon
+        super().__init__(n_series, lookback, horizon)
         self.individual, self.normalise = individual, normalise
         self.permutes_series = not individual
         self.norm = RevIN(n_series, affine=False)

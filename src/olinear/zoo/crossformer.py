@@ -9,12 +9,12 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.nn import CrossSeriesLearner
 from olinear.zoo.attention import CrossAttention, SelfAttention
-from olinear.zoo.parts import Dropout, feed_forward, repeat_ends, sinusoids
+from olinear.zoo.parts import Dropout, WindowModel, feed_forward, repeat_ends, sinusoids
 
 Pad = Literal["front", "end"]
 
 
-class Crossformer(nn.Module):
+class Crossformer(WindowModel):
     """Segments attend within their series, series meet through routers, on several scales of time.
 
     Y. Zhang, J. Yan: Crossformer: Transformer Utilizing Cross-Dimension Dependency for Multivariate Time Series
@@ -29,6 +29,7 @@ class Crossformer(nn.Module):
     The defaults are the authors' widths for ETTh1 (they forecast 24 steps from 168); the benchmark's setting `tsl` is
     the other form in use, Time-Series-Library's. With 7 series, 96 → 96: 11,370,776 parameters; 42,176,036 in that
     form. Dropout falls on the attention matrices and the branches, not on hidden features or the decoder's last branch.
+    Nothing was simplified. Not checked: which of the two forms, at which learning rate, made the published results.
 
     Args:
         n_series, lookback, horizon: n, t, h. Positions tie the model to its series.
@@ -44,7 +45,6 @@ class Crossformer(nn.Module):
         sinusoidal: add fixed sinusoids to the learnt positions.
     """
 
-    permutes_series = False
     waves: Tensor | None
 
     def __init__(
@@ -65,9 +65,9 @@ class Crossformer(nn.Module):
         embed_bias: bool = True,
         sinusoidal: bool = False,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         _check(segment_length, blocks, routers, pad)
-        self.segment_length, self.pad, self.add_mean, self.horizon = segment_length, pad, add_mean, horizon
+        self.segment_length, self.pad, self.add_mean = segment_length, pad, add_mean
         segments, ahead = math.ceil(lookback / segment_length), math.ceil(horizon / segment_length)
         self.embed = nn.Linear(segment_length, model_dim, bias=embed_bias)
         self.position = nn.Parameter(torch.randn(n_series, segments, model_dim))
@@ -194,7 +194,9 @@ class DecoderBlock(nn.Module):
 
 
 def _post_norm(model_dim: int, inner: nn.Module, dropout: float) -> nn.Module:
-    return CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False, dropout=dropout)
+    block = CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False)
+    block.dropout = Dropout(dropout)
+    return block
 
 
 def _check(segment_length: int, blocks: int, routers: int, pad: str) -> None:

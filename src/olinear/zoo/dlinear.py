@@ -5,10 +5,10 @@ from typing import Literal
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.parts import decompose, time_linear
+from olinear.zoo.parts import WindowModel, decompose, time_linear
 
 
-class DLinear(nn.Module):
+class DLinear(WindowModel):
     """A moving average splits season and trend; one linear layer along time forecasts each.
 
     A. Zeng, M. Chen, L. Zhang, Q. Xu: Are Transformers Effective for Time Series Forecasting? AAAI 2023.
@@ -36,7 +36,7 @@ class DLinear(nn.Module):
         individual: bool = False,
         init: Literal["uniform", "mean"] = "uniform",
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         if window < 1:
             raise ConfigError(f"window must be at least 1, found {window}")
         if init not in ("uniform", "mean"):

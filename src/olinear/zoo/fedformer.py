@@ -7,10 +7,18 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 from olinear.zoo.attention import head_width, split_heads
 from olinear.zoo.frequency import as_complex
-from olinear.zoo.parts import CircularConvolution, Dropout, circular_embedding, decompose, feed_forward, sinusoids
+from olinear.zoo.parts import (
+    CircularConvolution,
+    Dropout,
+    WindowModel,
+    circular_embedding,
+    decompose,
+    feed_forward,
+    sinusoids,
+)
 
 
-class FEDformer(nn.Module):
+class FEDformer(WindowModel):
     """An encoder and a decoder that mix time by a few frequencies and set its trend aside (Fourier form).
 
     T. Zhou, Z. Ma, Q. Wen, X. Wang, L. Sun, R. Jin: FEDformer: Frequency Enhanced Decomposed Transformer for Long-term
@@ -45,7 +53,6 @@ class FEDformer(nn.Module):
         sinusoidal: add fixed positions to the embeddings.
     """
 
-    permutes_series = False
     waves: Tensor | None
 
     def __init__(
@@ -66,9 +73,9 @@ class FEDformer(nn.Module):
         split_tanh: bool = False,
         sinusoidal: bool = False,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         _check(lookback, modes, window, label_length)
-        self.horizon, self.window, self.label = horizon, window, min(label_length, lookback)
+        self.window, self.label = window, min(label_length, lookback)
         steps = self.label + horizon
         self.embed_lookback, self.embed_season = (circular_embedding(n_series, model_dim) for _ in range(2))
         waves = sinusoids(max(lookback, steps), model_dim) if sinusoidal else None

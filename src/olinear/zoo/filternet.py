@@ -5,10 +5,10 @@ from torch import Tensor, nn
 
 from olinear.nn import RevIN
 from olinear.zoo.frequency import as_complex, check_threshold, complex_normal, complex_relu, complex_shrink
-from olinear.zoo.parts import Dropout
+from olinear.zoo.parts import Dropout, WindowModel
 
 
-class FilterNet(nn.Module):
+class FilterNet(WindowModel):
     """A filter made from the spectrum along series mixes them; an MLP without a residual reads each.
 
     K. Yi, J. Fei, Q. Zhang, H. He, S. Hao, D. Lian, W. Fan: FilterNet: Harnessing Frequency Filters for Time Series
@@ -32,8 +32,6 @@ class FilterNet(nn.Module):
         threshold: what the filter is shrunk by.
     """
 
-    permutes_series = False
-
     def __init__(
         self,
         n_series: int,
@@ -45,7 +43,7 @@ class FilterNet(nn.Module):
         dropout: float = 0.0,
         threshold: float = 0.01,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         self.norm = RevIN(n_series)
         self.embed = nn.Sequential(nn.Linear(lookback, embed_dim), nn.LayerNorm(embed_dim))
         self.filter = TextureFilter(embed_dim, threshold=threshold)

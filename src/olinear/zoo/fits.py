@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.frequency import as_complex
-from olinear.zoo.parts import UnbiasedNorm
+from olinear.zoo.parts import UnbiasedNorm, WindowModel
 
 
-class FITS(nn.Module):
+class FITS(WindowModel):
     """One complex linear layer from the lookback's low frequencies to those of lookback and horizon together.
 
     Z. Xu, A. Zeng, Q. Xu: FITS: Modeling Time Series with 10k Parameters. ICLR 2024.
@@ -45,8 +45,8 @@ class FITS(nn.Module):
         order: int = 6,
         period: int = 24,
     ):
-        super().__init__()
-        self.horizon, self.length = horizon, lookback + horizon
+        super().__init__(n_series, lookback, horizon)
+        self.length = lookback + horizon
         self.cut = _low_frequencies(lookback, order, period) if cut is None else cut
         if not 1 <= self.cut <= lookback // 2 + 1:
             raise ConfigError(

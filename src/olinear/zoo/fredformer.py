@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
-from olinear.zoo.attention import TokenMixer, token_mixer
-from olinear.zoo.parts import Dropout, feed_forward
+from olinear.zoo.mixers import TokenMixer, token_mixer
+from olinear.zoo.parts import Dropout, WindowModel, feed_forward
 
 
-class Fredformer(nn.Module):
+class Fredformer(WindowModel):
     """Attention over series in each band of the spectrum, and a forecast of the spectrum.
 
     X. Piao, Z. Chen, T. Murayama, Y. Matsubara, Y. Sakurai: Fredformer: Frequency Debiased Transformer for Time Series
@@ -28,7 +28,8 @@ class Fredformer(nn.Module):
     With 7 series, 96 → 96: 8,536,048 parameters, 8.19 M of them in the streams. The authors' release has 8,591,951, of
     which 55,903 are never used and left out here; with `mixer="normlin"` it loses 197,790, to the 8.39 M printed in
     the paper. Simplified: full attention where the release takes Nyström's approximation for some datasets, and no
-    contrastive loss, which the release holds but does not use. Not checked: settings other than ETTh1's.
+    contrastive loss, which the release holds but does not use; as in the release, nothing is normalised within a patch,
+    which the authors' text does. Not checked: settings other than ETTh1's.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -39,8 +40,6 @@ class Fredformer(nn.Module):
         dropout: of the embedding, the branches and the hidden features; not of the mixer's matrix.
         mixer: what mixes series: `attention`, `normlin`, or a factory `mixer(n, m, dropout=0)`.
     """
-
-    permutes_series = True
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Fredformer(nn.Module):
         dropout: float = 0.2,
         mixer: str | TokenMixer = "attention",
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         if patch_length < 1:
             raise ConfigError(f"patch_length must be at least 1, found {patch_length}")
         self.permutes_series = mixer == "attention"

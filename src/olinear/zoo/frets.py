@@ -9,11 +9,12 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.frequency import as_complex, check_threshold, complex_normal, complex_relu
+from olinear.zoo.parts import WindowModel
 
 Weights = Literal["diagonal", "full"]
 
 
-class FreTS(nn.Module):
+class FreTS(WindowModel):
     """Each value becomes a vector, a one-layer MLP works on its spectrum along time, two layers read all steps.
 
     K. Yi, Q. Zhang, W. Fan, S. Wang, P. Wang, H. He, N. An, D. Lian, L. Cao, Z. Niu: Frequency-domain MLPs are More
@@ -53,7 +54,7 @@ class FreTS(nn.Module):
         mix_series: bool = False,
         threshold: float = 0.01,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         self.permutes_series = not mix_series
         self.embedding = nn.Parameter(torch.randn(embed_dim))
         mlp = partial(FrequencyMLP, embed_dim, weights=weights, threshold=threshold)

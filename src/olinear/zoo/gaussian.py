@@ -5,7 +5,7 @@ from statistics import NormalDist
 import torch
 from torch import Tensor
 
-from olinear.errors import ConfigError
+from olinear.errors import ConfigError, DataError
 from olinear.nn.functional import gaussian_conditional
 from olinear.zoo.closed_form import ClosedForm, Moments
 
@@ -57,7 +57,13 @@ class Gaussian(ClosedForm):
         loaded = moments.covariance + torch.diag(self.jitter * level * observed.double())
         # From mean 0, the forecasts of the unit vectors are the rows of Σ_x⁻¹ Σ_xy.
         units = torch.eye(self.lookback).to(loaded)
-        conditional = gaussian_conditional(torch.zeros_like(moments.mean), loaded, observed, units)
+        try:
+            conditional = gaussian_conditional(torch.zeros_like(moments.mean), loaded, observed, units)
+        except DataError as error:
+            raise DataError(
+                f"the covariance of the lookbacks is not positive definite with jitter={self.jitter:g}: pass a larger "
+                "one, such as 1e-6"
+            ) from error
         self.set_map(group, conditional.mean, moments)
         self.variance[:, group].copy_(conditional.variance.clamp(min=0.0))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from olinear.nn import CrossSeriesLearner, OLinear
@@ -91,10 +92,17 @@ class MixerAlone(CrossSeriesLearner):
 
 
 def mamba_olinear(
-    n_series: int, lookback: int, horizon: int, *, model_dim: int = 512, state: int = 16, **options: Any
+    train: ArrayLike, lookback: int, horizon: int, *, model_dim: int = 512, state: int = 16, **options: Any
 ) -> OLinear:
-    """OLinear as the paper compared Mamba: one Mamba in the place of all blocks and of the final LayerNorm."""
-    model = OLinear(n_series, lookback, horizon, model_dim=model_dim, blocks=0, **options)
+    """OLinear as the paper compared Mamba: one Mamba in the place of all blocks and of the final LayerNorm.
+
+    Args:
+        train: training rows `[rows, series]`, for the bases.
+        lookback, horizon: t and h.
+        model_dim, state: m, and Mamba's N.
+        options: of `OLinear.for_data`, but `blocks`.
+    """
+    model = OLinear.for_data(train, lookback, horizon, model_dim=model_dim, blocks=0, **options)
     model.blocks.append(nn.Sequential(MixerAlone(Mamba(model_dim, state=state))))
     model.norm = nn.Identity()  # type: ignore[assignment]
     return model

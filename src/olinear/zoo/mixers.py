@@ -4,6 +4,7 @@ Each has its own maps for queries, keys, values and the output, and takes `... k
 `form="experiment"` computes what the paper's comparison did, `form="paper"` what the mixer's own authors describe.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,9 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.attention import Form, HeadMixer, SelfAttention, TokenMixer, check_form
+from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin
+from olinear.zoo.attention import Form, HeadMixer, SelfAttention, check_form
 from olinear.zoo.mamba import Mamba
 from olinear.zoo.reformer import LSHAttention
+
+# Builds what mixes tokens, `... k m -> ... k m`, from their number and width: `mixer(k, m, dropout=p)`.
+TokenMixer = Callable[..., nn.Module]
 
 
 class FlowAttention(HeadMixer):
@@ -25,6 +30,8 @@ class FlowAttention(HeadMixer):
 
         I_i = q_i·Σk,   O_j = k_j·Σq,   Î_i = q_i·Σ_j k_j/O_j,   Ô_j = k_j·Σ_i q_i/I_i        (q, k after a sigmoid)
         y_i = σ(Î_i) · q_i/I_i · Σ_j k_jᵀ (n softmax_j(Ô)_j v_j)        (n tokens)
+
+    Simplified: nothing drops out. Not checked: a causal form, which the authors have too.
 
     Args:
         model_dim, heads: m and H.
@@ -122,6 +129,8 @@ class EnhancedAttention(HeadMixer):
 
         y = drop(A) v,     A = RowNorm_L1(softmax(q kᵀ / √d) + Softplus(W)),     W = I + N(0, 1) at the start
 
+    Nothing was simplified. Not checked: whether the authors give each head a W of its own; the comparison did not.
+
     Args:
         tokens, model_dim, heads: k, m and H; one W `[k, k]` serves all heads.
         dropout: falls on the entries of A.
@@ -188,3 +197,46 @@ def olinear_mixer(name: str, model_dim: int, **options: Any) -> Callable[..., nn
     if name not in TOKEN_MIXERS:
         raise ConfigError(f"a token mixer must be one of {', '.join(TOKEN_MIXERS)}, found {name!r}")
     return partial(TOKEN_MIXERS[name], model_dim=model_dim, **options)
+
+
+def token_mixer(
+    mixer: str | TokenMixer,
+    tokens: int,
+    model_dim: int,
+    *,
+    heads: int = 8,
+    head_dim: int | None = None,
+    dropout: float = 0.0,
+) -> nn.Module:
+    """What mixes the tokens of a forecaster, by name or from a factory, which brings heads of its own.
+
+    `normlin` is W_post NormLin(W_pre x). Dropout is of the matrix; only `attention` takes another width of its heads.
+    """
+    if callable(mixer):
+        return mixer(tokens, model_dim, dropout=dropout)
+    if mixer == "normlin":
+        pre, post = nn.Linear(model_dim, model_dim), nn.Linear(model_dim, model_dim)
+        return nn.Sequential(OrderedDict(pre=pre, normlin=NormLin(tokens, dropout=dropout), post=post))
+    if mixer not in TOKEN_MIXERS:
+        known = dict.fromkeys(("attention", "normlin", *TOKEN_MIXERS))
+        raise ConfigError(f"mixer must be one of {', '.join(known)} or a factory, found {mixer!r}")
+    width = {"head_dim": head_dim} if mixer == "attention" else {}
+    return TOKEN_MIXERS[mixer](tokens, model_dim, heads=heads, dropout=dropout, **width)
+
+
+def encoder_block(
+    tokens: int,
+    model_dim: int,
+    ff_dim: int,
+    *,
+    mixer: str | TokenMixer = "attention",
+    heads: int = 8,
+    dropout: float = 0.0,
+) -> nn.Sequential:
+    """A post-norm transformer block over tokens; `mixer="normlin"` puts W_post NormLin(W_pre x) in attention's place.
+
+    x = LayerNorm(x + drop(mix(x))),     x = LayerNorm(x + drop(W₂ drop(GELU(W₁ x))))
+    """
+    inner = token_mixer(mixer, tokens, model_dim, heads=heads, dropout=dropout)
+    mix = CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False, dropout=dropout)
+    return nn.Sequential(mix, IntraSeriesLearner(model_dim, ff_dim, dropout=dropout))

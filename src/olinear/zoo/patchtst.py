@@ -7,15 +7,16 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
-from olinear.zoo.attention import SelfAttention, TokenMixer, token_mixer
-from olinear.zoo.parts import Dropout, TokenBatchNorm, count_patches, cut_patches, feed_forward, sinusoids
+from olinear.zoo.attention import SelfAttention
+from olinear.zoo.mixers import TokenMixer, token_mixer
+from olinear.zoo.parts import Dropout, TokenBatchNorm, WindowModel, count_patches, cut_patches, feed_forward, sinusoids
 
 NormKind = Literal["batch", "layer"]
 Position = Literal["learnt", "sinusoidal"]
 OwnDropout = Literal["output", "matrix"]
 
 
-class PatchTST(nn.Module):
+class PatchTST(WindowModel):
     """Each series alone: its patches are tokens, attention mixes them, one linear layer reads them all.
 
     Y. Nie, N. H. Nguyen, P. Sinthong, J. Kalagnanam: A Time Series is Worth 64 Words: Long-term Forecasting with
@@ -71,7 +72,7 @@ class PatchTST(nn.Module):
         patch_bias: bool = True,
         head_dropout: float = 0.0,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         self.permutes_series = True
         self.patch_length, self.stride = patch_length, stride
         patches = count_patches(lookback, patch_length, stride)

@@ -27,7 +27,8 @@ class LSHAttention(nn.Module):
     `form="experiment"` is what the paper's comparison computed: the hashing attention sits between a query and an
     output map of its own besides the usual ones, a chunk attends across the borders of its buckets, and the zero tokens
     that fill the last chunk are attended to. `form="paper"` is the authors': no further maps, attention within a bucket
-    only, none to the filling, and a pair that meets in several rounds counts once. Neither is causal.
+    only, none to the filling, and a pair that meets in several rounds counts once. Neither is causal. Not checked:
+    whether the first chunk of a round looked back to the last of the same round, as here, or of the round before.
 
     Args:
         tokens, model_dim, heads: k, m and H.

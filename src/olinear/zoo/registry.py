@@ -51,7 +51,7 @@ MODELS: dict[str, type[nn.Module]] = {
     "Ridge": Ridge,
     "Gaussian": Gaussian,
 }
-MAY_BE_ZERO = {"blocks", "encoder_blocks", "decoder_blocks", "halvings", "label_length", "roll", "series_dim"}
+MAY_BE_ZERO = {"blocks", "encoder_blocks", "decoder_blocks", "halvings", "label_length", "series_dim"}
 
 
 def find_model(name: str) -> str:

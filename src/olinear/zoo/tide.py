@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.nn import RevIN
-from olinear.zoo.parts import Dropout
+from olinear.zoo.parts import Dropout, WindowModel
 
 
-class TiDE(nn.Module):
+class TiDE(WindowModel):
     """Residual MLPs encode each series and decode each step; a linear layer runs past them.
 
     A. Das, W. Kong, A. Leach, S. Mathur, R. Sen, R. Yu: Long-term Forecasting with TiDE: Time-series Dense Encoder.
@@ -63,7 +63,7 @@ class TiDE(nn.Module):
         affine: bool = True,
         step_norm: bool = True,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         if min(encoder_blocks, decoder_blocks) < 1:
             raise ConfigError(
                 f"encoder_blocks and decoder_blocks must be at least 1, found {encoder_blocks} and {decoder_blocks}"

@@ -6,7 +6,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError
-from olinear.zoo.parts import Dropout, circular_embedding, feed_forward
+from olinear.zoo.parts import Dropout, WindowModel, circular_embedding, feed_forward
 from olinear.zoo.scales import (
     ScaleHeads,
     ScaleNorms,
@@ -19,7 +19,7 @@ from olinear.zoo.scales import (
 )
 
 
-class TimeMixer(nn.Module):
+class TimeMixer(WindowModel):
     """Each series alone, on several scales: seasons mix from fine to coarse, trends from coarse to fine.
 
     S. Wang, H. Wu, X. Shi, T. Hu, H. Luo, L. Ma, J. Y. Zhang, J. Zhou: TimeMixer: Decomposable Multiscale Mixing for
@@ -45,8 +45,6 @@ class TimeMixer(nn.Module):
         dropout: of the embedding.
     """
 
-    permutes_series = False
-
     def __init__(
         self,
         n_series: int,
@@ -60,7 +58,7 @@ class TimeMixer(nn.Module):
         window: int = 25,
         dropout: float = 0.1,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         self.halvings = halvings
         lengths = scale_lengths(lookback, halvings)
         self.norms = ScaleNorms(n_series, len(lengths))

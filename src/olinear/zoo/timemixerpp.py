@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from olinear.errors import ConfigError
 from olinear.zoo.attention import SelfAttention
-from olinear.zoo.parts import Dropout, circular_embedding
+from olinear.zoo.parts import Dropout, WindowModel, circular_embedding
 from olinear.zoo.periods import ImageMixer, check_top_k, fold, strongest_periods, unfold
 from olinear.zoo.scales import (
     ConvolvedScales,
@@ -28,7 +28,7 @@ Halving = Literal["convolution", "average"]
 SeasonAxis = Literal["within", "across"]
 
 
-class TimeMixerPP(nn.Module):
+class TimeMixerPP(WindowModel):
     """Every scale folded by the same periods: attention splits season and trend, convolutions mix scales.
 
     S. Wang, J. Li, X. Shi, Z. Ye, B. Mo, W. Lin, S. Ju, Z. Chu, M. Jin: TimeMixer++: A General Time Series Pattern
@@ -41,7 +41,8 @@ class TimeMixerPP(nn.Module):
     of its batch: the k periods are those of the coarsest scale's spectrum, averaged over all series and windows. A
     window forecast alone has its own.
 
-    With 7 series, 96 → 96: 1,196,528 parameters; the paper's table of costs prints 1.19 M.
+    With 7 series, 96 → 96: 1,196,528 parameters; the paper's table of costs prints 1.19 M: about a
+    thousand of ours, or more, were not there.
 
     No release is maintained, and much of this is uncertain. By arguments: how scales are halved, how often, k, whether
     RevIN is affine, the axes of season and trend, the heads of the attention over series, sum or mean of the scales.
@@ -51,7 +52,8 @@ class TimeMixerPP(nn.Module):
     public code is said to return the coarsest scale's forecast alone; here all count, as in the paper.
 
     What the halving convolution does to level and scale cancels in RevIN, whose statistics carry gradient where it made
-    the window: neither pulls at its weights. Simplified: no marks of time (hour, weekday, …).
+    the window: neither pulls at its weights. Simplified: no marks of time (hour, weekday, …); whether
+    the published runs had them is uncertain.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -90,7 +92,7 @@ class TimeMixerPP(nn.Module):
         ensemble: Ensemble = "sum",
         dropout: float = 0.1,
     ):
-        super().__init__()
+        super().__init__(n_series, lookback, horizon)
         check_top_k(top_k)
         if halvings < 1:
             raise ConfigError(f"halvings must be at least 1, found {halvings}: with one scale there is nothing to mix")
@@ -98,6 +100,8 @@ class TimeMixerPP(nn.Module):
         self.permutes_series = not affine
         self.scales = _make_halving(halving, halvings)
         self.norms = ScaleNorms(n_series, len(lengths), affine=affine, learnt=halving == "convolution")
+        if lengths[-1] % heads:
+            raise ConfigError(f"heads must divide the {lengths[-1]} steps of the coarsest scale, found {heads}")
         self.series_attention = SelfAttention(lengths[-1], heads=heads)
         self.embed = circular_embedding(1, model_dim)
         self.dropout = Dropout(dropout)
