@@ -36,7 +36,7 @@ def all_methods(both=1.7, pre=1.8, post=1.9, neither=2.0, seeds=1, step=0.01) ->
 def test_means_over_horizons_and_seeds():
     (found,) = compare(STUDY, all_methods(seeds=3))
     both = found.scores[0]
-    assert (both.method, both.seeds) == ("both", 3)
+    assert (both.method, sorted(both.by_seed)) == ("both", [2023, 2024, 2025])
     assert both.mse == pytest.approx(1.71)
     assert both.spread == pytest.approx(stdev([1.70, 1.71, 1.72]))
     assert both.paper.mse == pytest.approx((1.737 + 1.714 + 1.821 + 1.785) / 4)
@@ -81,13 +81,30 @@ def test_a_reversed_pair_is_named():
 
 
 def test_a_difference_within_seed_spread_is_a_tie():
-    """Three seeds 0.05 apart have a spread of 0.05, a difference of two such means one of 0.07."""
-    close = all_methods(both=1.86, pre=1.80, seeds=3, step=0.05)
+    """A gap of 0.06 at one seed, 0.01 at the next and -0.04 at a third is no order; 0.16, 0.11 and 0.06 is one."""
+    others = [*rows("pre-post/post", 2.0, 3), *rows("pre-post/neither", 2.1, 3)]
+    close = [*rows("main", 1.86, 3, step=0.0), *rows("pre-post/pre", 1.80, 3, step=0.05), *others]
     (line,) = order_lines(compare(STUDY, close))
     assert "best is pre (within seed spread: both)" in line
     assert "none reversed" in line
-    (line,) = order_lines(compare(STUDY, all_methods(both=1.88, pre=1.80, seeds=3, step=0.05)))
+    apart = [*rows("main", 1.96, 3, step=0.0), *rows("pre-post/pre", 1.80, 3, step=0.05), *others]
+    (line,) = order_lines(compare(STUDY, apart))
     assert "reversed (pre before both)" in line
+
+
+def test_what_a_seed_does_to_both_methods_hides_no_difference():
+    """Seeds 0.05 apart, but the same method ahead by 0.01 at each: that is an order, not a tie."""
+    (found,) = compare(STUDY, all_methods(both=1.80, pre=1.81, seeds=3, step=0.05))
+    assert found.gap(*found.scores[:2]) == pytest.approx((-0.01, 0.0), abs=1e-12)
+    assert not found.tied(*found.scores[:2])
+
+
+def test_methods_are_compared_on_their_common_seeds():
+    """The mean over three seeds beside another's first seed would blame the method for the seeds."""
+    mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.82)]
+    (found,) = compare(STUDY, mixed)
+    assert found.scores[0].mse > found.scores[1].mse
+    assert found.gap(*found.scores[:2]).mean == pytest.approx(-0.02)
 
 
 def test_equal_at_the_printed_decimals_is_a_tie():
@@ -113,15 +130,39 @@ def test_a_single_pair_is_told_by_who_is_best():
     variants = {"main": 0.34, "normlin-plugin/+NormLin": 0.32}
     some = [result(Job(key, "iTransformer", variant), mse) for variant, mse in variants.items()]
     (line,) = order_lines([each for each in compare(study, some) if each.methods])
-    assert "best is +NormLin; in the paper +NormLin; one seed each" in line
-    assert "tied here" not in line
+    assert "best is +NormLin; in the paper +NormLin: the same order; one seed each" in line
+
+
+@pytest.mark.parametrize(
+    ("model", "vanilla", "swapped", "verdict"),
+    [
+        ("iTransformer", 0.32, 0.34, "in the paper +NormLin: reversed"),
+        ("iTransformer", 0.32, 0.3201, "in the paper +NormLin: tied here"),
+        ("Leddam", 0.32, 0.34, "in the paper Vanilla and +NormLin: tied in the paper"),
+    ],
+)
+def test_what_is_said_of_a_single_pair(model, vanilla, swapped, verdict):
+    study = find_study("normlin-plugin").model_copy(update={"models": (model,)})
+    scores = {"main": vanilla, "normlin-plugin/+NormLin": swapped}
+    some = [result(Job(TaskKey("ETTm1", 96, 96), model, variant), mse) for variant, mse in scores.items()]
+    (line,) = order_lines([each for each in compare(study, some) if each.methods])
+    assert verdict in line
+
+
+def test_the_whole_study_in_one_line():
+    study = find_study("normlin-plugin").model_copy(update={"models": ("iTransformer", "PatchTST")})
+    key, variants = TaskKey("ETTm1", 96, 96), {"main": 0.34, "normlin-plugin/+NormLin": 0.32}
+    some = [result(Job(key, model, variant), mse) for model in study.models for variant, mse in variants.items()]
+    *_, last = order_lines([each for each in compare(study, some) if each.methods])
+    assert last == "The paper's best method is ours too, or tied with it, in 2 of 2 comparisons."
 
 
 def test_one_seed_takes_the_spread_of_the_others():
     mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.79)]
     (found,) = compare(STUDY, mixed)
-    assert found.typical_spread == pytest.approx(0.05)
+    assert found.typical_spread == pytest.approx(0.05 * math.sqrt(2))
     assert found.tied(*found.scores[:2])
+    assert "pairs with one common seed are tied within 0.071" in order_lines([found])[0]
     (line,) = order_lines(compare(STUDY, all_methods()))
     assert "one seed each, so that only equals are tied" in line
     (line,) = order_lines(compare(STUDY, all_methods(both=1.7, pre=1.7)))
@@ -139,7 +180,8 @@ def test_without_a_printed_table_ours_stands_alone():
 def test_the_table():
     table = study_table(compare(STUDY, all_methods(seeds=2)))
     names = [column.name for column in table.columns]
-    assert names[:4] == ["model", "dataset", "lookback", "method"]
+    assert names[:5] == ["model", "dataset", "lookback", "horizons", "method"]
+    assert table.cells[0][names.index("horizons")] == "24,36,48,60"
     assert [row[names.index("place")] for row in table.cells] == [1, 2, 3, 4]
     assert table.cells[0][names.index("paper place")] == 1
     assert table.bold == {(0, names.index("MSE"))}

@@ -33,16 +33,16 @@ def test_means_ranks_and_what_is_missing(tmp_path):
     ranking = rank_models(rows, tmp_path)
     assert ranking.tasks == (H96, H192)
     assert ranking.scores["OLinear"][H96] == pytest.approx(0.36)
-    assert ranking.ranked == 1  # Ridge lacks the other
-    assert ranking.ranks == {"OLinear": 1.0, "DLinear": 2.5, "Ridge": 2.5}
+    assert ranking.ranked == (H96, H192)
+    assert ranking.ranks == {"OLinear": 1.5, "DLinear": 1.75}  # Ridge lacks a task that most have
     table = ranking_table(ranking)
     assert [column.name for column in table.columns] == ["model", "mean rank", "ETTh1 96->96", "ETTh1 96->192"]
-    assert table.cells[0] == ["OLinear", 1.0, "0.360 (1)", "0.410 (2)"]
-    assert table.cells[2] == ["Ridge", 2.5, "0.380 (2.5)?", None]
+    assert table.cells[0] == ["OLinear", 1.5, "0.360 (1)", "0.410 (2)"]
+    assert table.cells[2] == ["Ridge", None, "0.380 (2.5)?", None]
     assert table.bold == {(0, 2), (1, 3)}
     lines = ranking_lines(ranking)
-    assert lines[0].endswith("Mean rank over the 1 task that all models have.")
-    assert lines[1] == "OLinear is best on 1 of 2 tasks; its mean rank is number 1 of 3."
+    assert lines[0].endswith("Mean rank over ETTh1 96->96, ETTh1 96->192; Ridge lack some of them.")
+    assert lines[1] == "OLinear is best on 1 of 2 tasks; its mean rank is number 1 of 2."
     assert len(ranking_table(ranking, [H192]).columns) == 3
 
 
@@ -72,7 +72,8 @@ def test_where_nothing_could_be_shown_nothing_is_tested(tmp_path):
     for name in names:
         save_errors(tmp_path, Job(H192, name), np.float32(np.ones(2689) + (name != "OLinear")))
     ranking = rank_models(made({name: {H192: [0.4]} for name in names}), tmp_path)
-    assert set(ranking.marks.values()) == {"?"}
+    assert set(ranking.marks.values()) == {"°"}
+    assert any(line.startswith("° not tested: too few test windows") for line in ranking_lines(ranking))
     ranking = rank_models(made({name: {H192: [0.4]} for name in names[:3]}), tmp_path)
     assert set(ranking.marks.values()) == {"-"}
 
@@ -80,7 +81,21 @@ def test_where_nothing_could_be_shown_nothing_is_tested(tmp_path):
 def test_nothing_kept_is_said(tmp_path):
     ranking = rank_models(made({"OLinear": {H96: [0.3]}, "DLinear": {H96: [0.4]}}), tmp_path)
     assert ranking.marks == {("DLinear", H96): "?"}
-    assert any(line.startswith("? not tested") for line in ranking_lines(ranking))
+    assert any(line.startswith("? not tested: no window errors") for line in ranking_lines(ranking))
+
+
+def test_a_task_that_few_have_does_not_rule_the_ranks(tmp_path):
+    scores = {"OLinear": {H96: [0.3], H192: [0.4]}, "DLinear": {H96: [0.4], H192: [0.3]}}
+    others = {name: {H96: [0.5]} for name in ("Ridge", "TiDE", "FITS")}
+    ranking = rank_models(made(scores | others), tmp_path)
+    assert ranking.ranked == (H96,)
+    assert ranking.ranks == {"OLinear": 1.0, "DLinear": 2.0, "Ridge": 4.0, "TiDE": 4.0, "FITS": 4.0}
+
+
+def test_errors_are_squared_so_that_other_metrics_have_no_marks(tmp_path):
+    ranking = rank_models(made({"OLinear": {H96: [0.3]}, "DLinear": {H96: [0.4]}}), tmp_path, metric="mae")
+    assert ranking.marks == {}
+    assert not any("sign-flip" in line for line in ranking_lines(ranking))
 
 
 def test_without_a_task_of_all_there_is_no_mean_rank(tmp_path):

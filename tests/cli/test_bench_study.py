@@ -41,20 +41,25 @@ def test_the_plan_leaves_out_what_is_done(data, results):
 
 def test_the_table_trains_nothing(results):
     outcome = done("bench", "study", "pre-post", "--table", "--results", results)
-    assert "best is both; in the paper both; one seed each" in outcome.out
+    assert "best is both; in the paper both: the same order; one seed each" in outcome.out
     assert "jobs to do" not in outcome.err
 
 
 def test_markdown_and_a_file(results, tmp_path):
     outcome = done("bench", "study", "pre-post", "--table", "--results", results, "--format", "markdown")
-    assert "| OLinear | ILI | 36 | both | 1 | **1.700** |" in outcome.out
+    assert "| OLinear | ILI | 36 | 24 | both | 1 | **1.700** |" in outcome.out
     done("bench", "study", "pre-post", "--table", "--results", results, "--format", "csv", "--out", tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_text().startswith("model,dataset,lookback,method,seeds,MSE,")
+    assert (tmp_path / "t.csv").read_text().startswith("model,dataset,lookback,horizons,method,seeds,MSE,")
 
 
 def test_nothing_yet(tmp_path):
     outcome = done("bench", "study", "mixers", "--table", "--results", tmp_path / "none")
     assert "no two methods of mixers have results in" in outcome.err
+
+
+def test_what_has_no_results_is_said(results):
+    outcome = done("bench", "study", "pre-post", "--table", "--results", results)
+    assert "without results of two methods: OLinear on NASDAQ 12" in outcome.err
 
 
 @pytest.mark.parametrize(

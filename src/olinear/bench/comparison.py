@@ -2,10 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from statistics import fmean, median
+from typing import Literal, NamedTuple
 
 from olinear.bench.results import Row
 from olinear.bench.studies import NOTHING, Place, Printed, Study, printed
@@ -19,11 +21,25 @@ class MethodScore:
     """A method on one dataset: means over the horizons, then over the seeds; None where there is no result."""
 
     method: str
-    seeds: int
     mse: float | None
     mae: float | None
-    spread: float | None  # of the MSE: standard deviation over seeds; None for one seed
+    by_seed: Mapping[int, float]  # MSE, mean over the horizons, of each seed that all of them have
     paper: Printed
+
+    @property
+    def spread(self) -> float | None:
+        """Of the MSE: standard deviation over seeds; None for one seed."""
+        return spread(list(self.by_seed.values()))
+
+
+class Gap(NamedTuple):
+    """By how much a method's MSE is above another's: mean over the seeds of both, and its standard deviation."""
+
+    mean: float
+    spread: float | None  # None for one seed
+
+
+Verdict = Literal["the same order", "reversed", "tied here", "tied in the paper"]
 
 
 @dataclass(frozen=True)
@@ -37,25 +53,57 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        return f"{self.model} on {self.place.dataset} {self.place.lookback}->{','.join(map(str, self.horizons))}"
+        return f"{self.model} on {self.place.dataset} {self.place.lookback}->{self.over}"
+
+    @property
+    def over(self) -> str:
+        """The horizons in one word."""
+        return ",".join(map(str, self.horizons))
 
     @property
     def methods(self) -> int:
         """How many have results."""
-        return sum(score.mse is not None for score in self.scores)
+        return len(self.known)
 
     @property
+    def known(self) -> list[MethodScore]:
+        """The methods that have results."""
+        return [score for score in self.scores if score.mse is not None]
+
+    @property
+    def printed(self) -> list[MethodScore]:
+        """Those of them that the paper has too."""
+        return [score for score in self.known if score.paper.mse is not None]
+
+    def gap(self, a: MethodScore, b: MethodScore) -> Gap:
+        """Seed by seed, since what a seed does to one method it often does to the other."""
+        common = sorted(a.by_seed.keys() & b.by_seed.keys())
+        gaps = [a.by_seed[seed] - b.by_seed[seed] for seed in common] or [(a.mse or 0) - (b.mse or 0)]
+        return Gap(fmean(gaps), spread(gaps))
+
+    @cached_property
     def typical_spread(self) -> float | None:
-        """The median spread of the methods with several seeds; it stands for those with one."""
-        known = [score.spread for score in self.scores if score.spread is not None]
-        return median(known) if known else None
+        """What stands for the spread of a gap with one seed: the median of the others, or √2 that of the methods."""
+        gaps = [self.gap(a, b).spread for a, b in combinations(self.known, 2)]
+        if known := [gap for gap in gaps if gap is not None]:
+            return median(known)
+        methods = [score.spread for score in self.known if score.spread is not None]
+        return math.sqrt(2) * median(methods) if methods else None
 
     def tied(self, a: MethodScore, b: MethodScore) -> bool:
-        """Whether two methods differ by no more than seeds do, √(s_a² + s_b²), or not at the printed decimals."""
-        if _rounded(a.mse) == _rounded(b.mse):
-            return True
-        spreads = [self.typical_spread if score.spread is None else score.spread for score in (a, b)]
-        return abs((a.mse or 0) - (b.mse or 0)) <= math.hypot(*(spread or 0 for spread in spreads))
+        """Whether two methods differ by no more than their gap does from seed to seed, or not at printed decimals."""
+        gap = self.gap(a, b)
+        within = self.typical_spread if gap.spread is None else gap.spread
+        return _rounded(a.mse) == _rounded(b.mse) or abs(gap.mean) <= (within or 0.0)
+
+    def verdict(self, a: MethodScore, b: MethodScore) -> Verdict:
+        """How our order of two methods stands to the paper's."""
+        theirs = _rounded(a.paper.mse) - _rounded(b.paper.mse)
+        if self.tied(a, b):
+            return "tied here"
+        if theirs == 0:
+            return "tied in the paper"
+        return "the same order" if (theirs < 0) == (self.gap(a, b).mean < 0) else "reversed"
 
 
 def compare(study: Study, rows: Iterable[Row]) -> list[Comparison]:
@@ -88,13 +136,13 @@ def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
 
 
 def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> MethodScore:
-    """Means over tasks of the means over seeds; the spread is of the seeds that all tasks have."""
+    """Means over tasks of the means over seeds; a single seed counts if all tasks have it."""
     if not by_task or not all(by_task):
-        return MethodScore(method, 0, None, None, None, paper)
+        return MethodScore(method, None, None, {}, paper)
     seeds = set.intersection(*({row.seed for row in rows} for rows in by_task))
     mse, mae = (fmean(fmean(getattr(row, name) for row in rows) for rows in by_task) for name in ("mse", "mae"))
-    means = [fmean(row.mse or 0.0 for rows in by_task for row in rows if row.seed == seed) for seed in sorted(seeds)]
-    return MethodScore(method, len(seeds), mse, mae, spread(means), paper)
+    by_seed = {seed: fmean(row.mse or 0.0 for rows in by_task for row in rows if row.seed == seed) for seed in seeds}
+    return MethodScore(method, mse, mae, by_seed, paper)
 
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
@@ -111,15 +159,16 @@ def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], me
 def study_table(comparisons: Sequence[Comparison]) -> ResultTable:
     """A row a method: ours, spread, the paper's, and the places of both; the best of ours is bold."""
     names = ("seeds", "MSE", "MSE spread", "paper MSE", "MAE", "paper MAE", "place", "paper place")
-    columns = [Column("model", False), Column("dataset", False), Column("lookback"), Column("method", False)]
+    columns = [Column("model", False), Column("dataset", False), Column("lookback"), Column("horizons", False)]
+    columns.append(Column("method", False))
     table = ResultTable([*columns, *(Column(name, decimals=4 if "spread" in name else 3) for name in names)], [])
     for comparison in comparisons:
         ours = [score.mse for score in comparison.scores]
         paper = [score.paper.mse for score in comparison.scores]
         place = comparison.place
         for score in comparison.scores:
-            cells: list[Cell] = [comparison.model, place.dataset, place.lookback, score.method, score.seeds or None]
-            cells += [score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
+            cells: list[Cell] = [comparison.model, place.dataset, place.lookback, comparison.over, score.method]
+            cells += [len(score.by_seed) or None, score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
             table.cells.append([*cells, _rank(score.mse, ours), _rank(score.paper.mse, paper)])
             if table.cells[-1][-2] == 1:
                 table.bold.add((len(table.cells) - 1, len(columns) + names.index("MSE")))
@@ -135,47 +184,59 @@ def _rank(value: float | None, among: Sequence[float | None]) -> int | None:
 
 def order_lines(comparisons: Sequence[Comparison]) -> list[str]:
     """For each dataset, in words: which method is best, and in which pairs our order is the paper's."""
-    return [f"{comparison.name}: {_say_order(comparison)}" for comparison in comparisons]
+    lines = [f"{comparison.name}: {_say_order(comparison)}" for comparison in comparisons]
+    beside = [comparison for comparison in comparisons if len(comparison.printed) > 1]
+    if len(beside) > 1:
+        agree = sum(_has_the_papers_best(comparison) for comparison in beside)
+        lines.append(f"The paper's best method is ours too, or tied with it, in {agree} of {len(beside)} comparisons.")
+    return lines
 
 
 def _say_order(comparison: Comparison) -> str:
-    scores = [score for score in comparison.scores if score.mse is not None]
-    best = min(scores, key=lambda score: score.mse or 0.0)
-    beside = [score.method for score in scores if score is not best and comparison.tied(score, best)]
+    best = _best(comparison.known)
+    beside = [score.method for score in comparison.known if score is not best and comparison.tied(score, best)]
     how = "equal" if comparison.typical_spread is None else "within seed spread"
     said = [f"best is {best.method}" + (f" ({how}: {', '.join(beside)})" if beside else "")]
-    known = [score for score in scores if score.paper.mse is not None]
-    if len(known) > 1:
-        said += _say_agreement(comparison, known)
-    else:
-        said.append("the paper prints nothing to compare with")
+    printed = len(comparison.printed) > 1
+    said.append(_say_agreement(comparison) if printed else "the paper prints nothing to compare with")
     if comparison.typical_spread is None:
         said.append("one seed each, so that only equals are tied")
+    elif any(comparison.gap(a, b).spread is None for a, b in combinations(comparison.known, 2)):
+        said.append(f"pairs with one common seed are tied within {comparison.typical_spread:.2g}")
     return "; ".join(said) + "."
 
 
-def _say_agreement(comparison: Comparison, scores: Sequence[MethodScore]) -> list[str]:
+def _say_agreement(comparison: Comparison) -> str:
     """The paper's best, and how the pairs stand."""
-    agree, ties, against = 0, 0, []
-    for a, b in combinations(scores, 2):
-        theirs = _rounded(a.paper.mse) - _rounded(b.paper.mse)
-        ours = (a.mse or 0) - (b.mse or 0)
-        if theirs == 0 or comparison.tied(a, b):
-            ties += 1
-        elif (theirs < 0) == (ours < 0):
-            agree += 1
-        else:
-            against.append(f"{a.method} before {b.method}" if ours < 0 else f"{b.method} before {a.method}")
-    least = min(_rounded(score.paper.mse) for score in scores)
-    best = [score.method for score in scores if _rounded(score.paper.mse) == least]
-    said = [f"in the paper {' and '.join(best)}"]
-    total = agree + ties + len(against)
-    if total > 1:
-        reversed_ones = f"{len(against)} reversed ({', '.join(against)})" if against else "none reversed"
-        said.append(f"of {total} pairs {agree} are in the paper's order, {ties} tied here or there, {reversed_ones}")
-    elif ties:
-        said.append("tied here or there")
-    return said
+    pairs = [(a, b, comparison.verdict(a, b)) for a, b in combinations(comparison.printed, 2)]
+    best = f"in the paper {' and '.join(score.method for score in _papers_best(comparison))}"
+    if len(pairs) == 1:
+        return f"{best}: {pairs[0][2]}"
+    against = [_in_order(comparison, a, b) for a, b, verdict in pairs if verdict == "reversed"]
+    agree = sum(verdict == "the same order" for *_, verdict in pairs)
+    turned = f"{len(against)} reversed ({', '.join(against)})" if against else "none reversed"
+    ties = len(pairs) - agree - len(against)
+    return f"{best}; of {len(pairs)} pairs {agree} are in the paper's order, {ties} tied here or there, {turned}"
+
+
+def _in_order(comparison: Comparison, a: MethodScore, b: MethodScore) -> str:
+    first, second = (a, b) if comparison.gap(a, b).mean < 0 else (b, a)
+    return f"{first.method} before {second.method}"
+
+
+def _best(scores: Sequence[MethodScore]) -> MethodScore:
+    return min(scores, key=lambda score: score.mse or 0.0)
+
+
+def _papers_best(comparison: Comparison) -> list[MethodScore]:
+    least = min(_rounded(score.paper.mse) for score in comparison.printed)
+    return [score for score in comparison.printed if _rounded(score.paper.mse) == least]
+
+
+def _has_the_papers_best(comparison: Comparison) -> bool:
+    """Whether a method that the paper has as the best is ours, or tied with it, among those the paper has."""
+    best = _best(comparison.printed)
+    return any(score is best or comparison.tied(score, best) for score in _papers_best(comparison))
 
 
 def _rounded(value: float | None) -> float:

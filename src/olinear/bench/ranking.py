@@ -1,5 +1,6 @@
 """Many models on the same tasks: their scores, their ranks, and which differences are more than chance."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from olinear.evaluation import holm, least_p, sign_flip_test
 from olinear.zoo import MAIN
 
 LEVEL = 0.05
+FEW, UNKNOWN = "°", "?"
 Metric = Literal["mse", "mae"]
 
 
@@ -26,9 +28,9 @@ class Ranking:
     metric: Metric
     tasks: tuple[TaskKey, ...]
     scores: dict[str, dict[TaskKey, float]]  # model -> task -> mean over seeds
-    ranks: dict[str, float]  # model -> mean over the tasks that all models have; empty without such a task
-    ranked: int  # how many tasks those are
-    marks: dict[tuple[str, TaskKey], str]  # "+" better than OLinear, "-" worse, "" not shown to differ, "?" not tested
+    ranked: tuple[TaskKey, ...]  # the tasks that at least half of the models have
+    ranks: dict[str, float]  # of the models that have all of those: mean over them; empty unless there are two
+    marks: dict[tuple[str, TaskKey], str]  # see `_marks`
 
 
 def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wanted: Sequence[TaskKey] = ()) -> Ranking:
@@ -44,9 +46,10 @@ def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wante
         for model, by_task in found.items()
         if any(key in by_task for key in tasks)
     }
-    common = [key for key in tasks if all(key in by_task for by_task in scores.values())]
-    ranks = {model: fmean(_rank(scores, model, key) for key in common) for model in scores} if common else {}
-    return Ranking(metric, tasks, scores, ranks, len(common), _marks(scores, tasks, folder))
+    ranked = tuple(key for key in tasks if 2 * counts.count(key) >= len(scores))
+    whole = [model for model, by_task in scores.items() if ranked and all(key in by_task for key in ranked)]
+    ranks = {model: fmean(_rank(scores, model, key) for key in ranked) for model in whole} if len(whole) > 1 else {}
+    return Ranking(metric, tasks, scores, ranked, ranks, _marks(scores, tasks, folder) if metric == "mse" else {})
 
 
 def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> float:
@@ -59,15 +62,21 @@ def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> 
 def _marks(
     scores: dict[str, dict[TaskKey, float]], tasks: Sequence[TaskKey], folder: Path
 ) -> dict[tuple[str, TaskKey], str]:
-    """Each model against OLinear, task by task, by the errors of their first seeds on every test window."""
+    """Each model against OLinear, task by task, by the squared errors of their first seeds on every test window.
+
+    "+" better, "-" worse, "" not shown to differ, FEW where windows are too few to show it, UNKNOWN without errors.
+    """
     marks: dict[tuple[str, TaskKey], str] = {}
     for key in tasks:
         models = [model for model in scores if model != MAIN and key in scores[model]]
-        marks |= dict.fromkeys(((model, key) for model in models), "?")
+        marks |= dict.fromkeys(((model, key) for model in models), UNKNOWN)
         main = read_errors(folder, Job(key, seed=FIRST_SEED))
         kept = {model: read_errors(folder, Job(key, model, seed=FIRST_SEED)) for model in models}
         errors = {model: theirs for model, theirs in kept.items() if theirs is not None}
-        if main is None or len(errors) * least_p(len(main), key.horizon) >= LEVEL:
+        if main is None:
+            continue
+        if len(errors) * least_p(len(main), key.horizon) >= LEVEL:
+            marks |= dict.fromkeys(((model, key) for model in errors), FEW)
             continue
         p_values = holm({model: sign_flip_test(theirs, main, key.horizon) for model, theirs in errors.items()})
         for model, p in p_values.items():
@@ -79,7 +88,7 @@ def _marks(
 def ranking_table(ranking: Ranking, tasks: Sequence[TaskKey] | None = None) -> ResultTable:
     """A row a model, best mean rank first; a column a task (all of them, or some), the best bold, with the marks."""
     tasks = ranking.tasks if tasks is None else tasks
-    models = sorted(ranking.scores, key=lambda model: (ranking.ranks.get(model, 0.0), model))
+    models = sorted(ranking.scores, key=lambda model: (ranking.ranks.get(model, math.inf), model))
     columns = [Column("model", False), Column("mean rank", decimals=1)]
     columns += [Column(str(key)) for key in tasks]
     table = ResultTable(columns, [])
@@ -101,25 +110,32 @@ def _cell(ranking: Ranking, model: str, key: TaskKey) -> str:
 
 def ranking_lines(ranking: Ranking) -> list[str]:
     """What the table means, in words."""
-    name = ranking.metric.upper()
-    tasks = "1 task" if ranking.ranked == 1 else f"{ranking.ranked} tasks"
-    ranked = f"Mean rank over the {tasks} that all models have."
-    if not ranking.ranked:
-        ranked = "No mean rank: no task has results of all models."
-    lines = [f"{name}, mean over seeds, and its place in brackets. {ranked}"]
+    lines = [f"{ranking.metric.upper()}, mean over seeds, and its place in brackets. {_say_ranked(ranking)}"]
     if MAIN in ranking.scores:
         best = [key for key in ranking.tasks if is_best(ranking, MAIN, key)]
-        place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if ranking.ranks else None
+        place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if MAIN in ranking.ranks else None
         of = f"; its mean rank is number {place} of {len(ranking.ranks)}" if place else ""
         lines.append(f"{MAIN} is best on {len(best)} of {len(ranking.tasks)} tasks{of}.")
+    if not ranking.marks:
+        return lines
     lines.append(
         f"+ better and - worse than {MAIN} at a level of {LEVEL:g}: sign-flip test of the MSE of the first seeds, "
         "paired over test windows, in blocks of two horizons since neighbouring windows overlap; Holm's correction "
         "within a task."
     )
-    if "?" in ranking.marks.values():
-        lines.append("? not tested: no window errors were kept, or too few test windows to show a difference.")
+    if FEW in ranking.marks.values():
+        lines.append(f"{FEW} not tested: too few test windows to show a difference among so many models.")
+    if UNKNOWN in ranking.marks.values():
+        lines.append(f"{UNKNOWN} not tested: no window errors were kept.")
     return lines
+
+
+def _say_ranked(ranking: Ranking) -> str:
+    if not ranking.ranks:
+        return "No mean rank: no two models have the tasks that most have."
+    tasks = ", ".join(map(str, ranking.ranked)) if len(ranking.ranked) <= 4 else f"{len(ranking.ranked)} tasks"
+    without = [model for model in ranking.scores if model not in ranking.ranks]
+    return f"Mean rank over {tasks}" + (f"; {', '.join(without)} lack some of them." if without else ".")
 
 
 def is_best(ranking: Ranking, model: str, key: TaskKey) -> bool:

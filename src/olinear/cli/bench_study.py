@@ -80,11 +80,15 @@ def _print_comparison(chosen: "Study", results: Path, format: Format, out: Path 
     from olinear.bench.comparison import compare, order_lines, study_table
     from olinear.bench.results import read_results
 
-    comparisons = [each for each in compare(chosen, read_results(results)) if each.methods > 1]
-    if comparisons:
-        deliver(study_table(comparisons), order_lines(comparisons), format, out)
-    else:
+    found = compare(chosen, read_results(results))
+    comparisons = [each for each in found if each.methods > 1]
+    if not comparisons:
         say(f"no two methods of {chosen.name} have results in {results}")
+        return
+    deliver(study_table(comparisons), order_lines(comparisons), format, out)
+    missing = [f"{each.model} on {each.place.dataset} {each.place.lookback}" for each in found if each.methods < 2]
+    if missing:
+        say(f"note: without results of two methods: {', '.join(missing)}")
 
 
 def _line(study: "Study") -> tuple[str, str, str]:

@@ -19,7 +19,9 @@ def sign_flip_test(errors: ArrayLike, others: ArrayLike, horizon: int) -> float:
     them for such would find a difference in every noise. So the differences are averaged over blocks of 2h windows,
     which share hardly anything, and the test asks how often random signs would bring those averages as far to one
     side as they are. It assumes no distribution, only that without a difference each sign is as likely as the other.
-    What the blocks still share makes it a little eager: at 5 % it is wrong in about 7 % of cases.
+    What the blocks still share makes it a little eager: at 5 % it is wrong in about 7 % of cases, and in more where
+    the difference itself has a longer memory than a block, as when one model suits a whole season. It says nothing of
+    other seeds: each model is the one that was trained.
 
     Args:
         errors, others: of each window, in the order of time.
