@@ -68,6 +68,7 @@ def some_costs() -> list[CostRow]:
         cost("OLinear", "plain", 8, parameters=4_519_168),
         cost("iTransformer", ratio=2.0, parameters=4_833_888),
         cost("iTransformer", "normlin", ratio=1.0, parameters=2_205_378),
+        cost("iTransformer", "matched", ratio=1.25),
         cost("TimesNet", parameters=299_939_015, **slow),
         cost("Ridge", parameters=0),
     ]
@@ -80,6 +81,9 @@ def test_the_table_has_ours_and_the_papers():
     plain = by_model["OLinear", "plain", 7]
     assert (plain["parameters (M)"], plain["paper parameters (M)"]) == (4.518944, "4.52")
     assert (plain["training ratio"], plain["paper training ratio"], plain["paper training (MB)"]) == (1.5, 1.0, "205")
+    assert plain["training ratio to plain"] == 1.0
+    assert by_model["iTransformer", "main", 7]["training ratio to plain"] == pytest.approx(2.0 / 1.5)
+    assert by_model["TimesNet", "main", 7]["training ratio to plain"] is None
     assert by_model["OLinear", "folded", 7]["paper parameters (M)"] is None
     assert by_model["iTransformer", "main", 7]["paper inference ratio"] == pytest.approx(1.72 / 1.19)
     assert by_model["TimesNet", "main", 7]["training ratio"] == "too slow"
@@ -103,7 +107,7 @@ def test_the_lines_say_what_agrees_and_what_does_not():
     (other,) = (line for line in lines if line.startswith("Parameters not as printed"))
     assert other.startswith("Parameters not as printed, OLinear: 4,519,168 against 1.74 M with 8 series; for Exchange")
     (pair,) = (line for line in lines if line.startswith("NormLin for attention"))
-    assert "iTransformer: 0.50 (paper 0.70) with 7 series; as in the paper with blocks 2 instead of 3." in pair
+    assert "iTransformer: 0.80 like for like, 0.50 (paper 0.70) with 7 series; the paper's pair has blocks 2" in pair
     assert lines[-1] == "Not measured, TimesNet, 7 series, training: too slow: stopped after 60 seconds."
     assert any(line.endswith("less than half of the paper's multiplications: TimesNet.") for line in lines)
 

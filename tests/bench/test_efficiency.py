@@ -129,6 +129,16 @@ def test_a_model_too_slow_for_inference_is_not_trained(tmp_path):
     assert row.training_error.startswith("too slow")
 
 
+def test_what_was_too_slow_is_not_waited_for_with_more_series(tmp_path):
+    """Unless it multiplies less there."""
+    more, less = replace(SMALL, series=4), replace(SMALL, series=1)
+    asked: list[tuple[Case, str | CostRow]] = []
+    runner = quick_runner(tmp_path, fall_asleep, show=lambda case, news: asked.append((case, news)))
+    runner.run(make_plan([SMALL, more, less], tmp_path, SPEED))
+    assert [case for case, news in asked if news == "inference"] == [SMALL, less]
+    assert {row.series: row.inference_error for row in read_costs(tmp_path)}[4] == "too slow: already with 2 series"
+
+
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="needs Linux")
 def test_want_of_memory_ends_only_the_case(tmp_path, monkeypatch):
     """A process may take a share of what is available; beyond it an allocation fails, before the system must kill."""
@@ -210,5 +220,5 @@ def test_a_damaged_file_is_named(tmp_path, before, after, reason):
 
 def test_time_is_estimated_by_multiplications(tmp_path):
     quick, slow = (make_plan([find_case(name)], tmp_path, 50e9)[0].seconds for name in ("DLinear", "TimesNet"))
-    assert 15 < quick < 30
+    assert 8 < quick < 15
     assert 100 < slow < 300

@@ -9,8 +9,8 @@ from efficiency_parts import cost
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from olinear.bench.efficiency.cases import known_models
-from olinear.bench.efficiency.plot import ACCURACY, Bubble, find_bubbles, mean_errors, plot_costs
+from olinear.bench.efficiency.cases import ACCURACY, known_models
+from olinear.bench.efficiency.plot import Bubble, find_bubbles, mean_errors, plot_costs
 from olinear.bench.jobs import Job
 from olinear.bench.results import failed
 from olinear.bench.tasks import TaskKey
@@ -74,6 +74,14 @@ def test_a_bubble_needs_cost_and_accuracy():
     assert {missing[name] for name in ("FITS", "OLinear-C")} == {"cost not measured"}
     assert (missing["Leddam"], missing["TimesNet"], missing["Ridge"]) == ("no accuracy", "too slow", "not trained")
     assert len(bubbles) + len(missing) == len(known_models())
+
+
+def test_the_cost_is_that_of_the_model_that_has_the_accuracy():
+    """PatchTST is trained with width 16, where the paper's table of costs has 512."""
+    costs = [cost("PatchTST", "trained", ratio=0.5), cost("PatchTST", ratio=9.0), cost("CARD", ratio=3.0)]
+    scores = [result(Job(ACCURACY, model), 0.4) for model in ("PatchTST", "CARD")]
+    bubbles, _ = find_bubbles(costs, scores)
+    assert {bubble.name: bubble.ratio for bubble in bubbles} == {"PatchTST": 0.5, "CARD": 3.0}
 
 
 def test_accuracy_is_the_mean_over_seeds_of_the_main_variant():

@@ -69,7 +69,7 @@ def test_the_table_in_other_formats(results, tmp_path):
     done(*STUDY, *TWO, "--results", results)
     table = (*STUDY, *TWO, "--table", "--results", results)
     assert (
-        "| 7 | DLinear | main | 0.019 | 0.02 | 0.13 | 0.13 | 0.100 | 0.176 |"
+        "| 7 | DLinear | main | 0.019 | 0.02 | 0.13 | 0.13 | 0.100 |  | 0.176 |"
         in done(*table, "--format", "markdown").out
     )
     done(*table, "--format", "csv", "--out", tmp_path / "costs.csv")

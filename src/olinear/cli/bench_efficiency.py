@@ -91,7 +91,8 @@ def _check_files(results: Path, out: Path | None, plot: str | None) -> None:
 
 def _check_plot(results: Path, plot: str) -> None:
     """Refuse a picture that could not be drawn, before hours of measuring."""
-    from olinear.bench.efficiency.plot import ACCURACY, mean_errors
+    from olinear.bench.efficiency.cases import ACCURACY
+    from olinear.bench.efficiency.plot import mean_errors
     from olinear.bench.results import read_results
 
     check_picture(plot)

@@ -9,9 +9,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from olinear.bench.datafiles import Strict, data_settings
-from olinear.bench.tasks import CORRELATION
+from olinear.bench.models import find_setting
+from olinear.bench.models import settings as benchmark_settings
+from olinear.bench.tasks import CORRELATION, TaskKey
+from olinear.datasets import find_dataset
 from olinear.errors import ConfigError
-from olinear.zoo import MAIN, MODELS
+from olinear.zoo import MAIN, MODELS, default_options
 
 STUDY = "efficiency"
 ABOUT = "What every model costs on this machine: parameters, multiplications, time, memory; with 7 to 862 series"
@@ -19,6 +22,9 @@ OWN = (MAIN, CORRELATION)  # the models that have forms
 FORMS = ("plain", "folded", "compact")
 REFERENCE = "folded"  # the form of OLinear that all times are relative to
 PLAIN_FORM, NORMLIN = "main", "normlin"  # of the other models
+MATCHED = "matched"  # the plain form with whatever NormLin's changes beside the mixer: a pair like for like
+TRAINED = "trained"  # as `olinear bench run` trains it on ACCURACY, where the table's sizes are others
+ACCURACY = TaskKey("ETTh1", 96, 96)  # what accuracy is drawn against cost on
 Stage = Literal["inference", "training"]
 
 
@@ -128,9 +134,23 @@ def _cases(model: str, series: int) -> list[Case]:
         return [Case(model, form, series, _as_json(options), *sizes) for form in FORMS]
     found = [Case(model, PLAIN_FORM, series, _as_json(options), *sizes)]
     if entry.normlin is not None:
-        swapped = options | entry.normlin | {"mixer": "normlin"}
-        found.append(Case(model, NORMLIN, series, _as_json(swapped), *sizes))
+        matched = options | entry.normlin
+        found.append(Case(model, NORMLIN, series, _as_json(matched | {"mixer": "normlin"}), *sizes))
+        if entry.normlin:
+            found.append(Case(model, MATCHED, series, _as_json(matched), *sizes))
+    if series == find_dataset(ACCURACY.dataset).series and (trained := _trained_otherwise(model, options)):
+        found.append(Case(model, TRAINED, series, _as_json(trained), *sizes))
     return found
+
+
+def _trained_otherwise(model: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the benchmark's main setting, without dropout; none if they make the same model as `options`."""
+    if model not in benchmark_settings():
+        return {}
+    defaults = default_options(model)
+    trained = find_setting(model, "main", ACCURACY.dataset).options
+    trained = trained | ({"dropout": 0.0} if "dropout" in defaults else {})
+    return {} if defaults | trained == defaults | options else trained
 
 
 def _as_json(options: dict[str, Any]) -> str:

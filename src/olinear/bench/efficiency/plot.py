@@ -8,12 +8,12 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from olinear.bench.efficiency.cases import OWN, PLAIN_FORM, REFERENCE, known_models
+from olinear.bench.efficiency.cases import ACCURACY, OWN, PLAIN_FORM, REFERENCE, TRAINED, known_models
 from olinear.bench.efficiency.rows import CostRow
 from olinear.bench.efficiency.table import status
 from olinear.bench.results import Row
 from olinear.bench.summary import is_result
-from olinear.bench.tasks import CORRELATION, TaskKey
+from olinear.bench.tasks import CORRELATION
 from olinear.evaluation.plots import FORECAST, HISTORY, require_matplotlib
 from olinear.zoo import MAIN
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-ACCURACY = TaskKey("ETTh1", 96, 96)
 SERIES = 7  # of ETTh1
 LARGEST, SMALLEST = 2400.0, 14.0  # areas in square points; less could not be seen
 OTHERS = "#7da7c9"
@@ -41,8 +40,13 @@ class Bubble:
 
 
 def find_bubbles(costs: Iterable[CostRow], scores: Iterable[Row]) -> tuple[list[Bubble], dict[str, str]]:
-    """A bubble for each model that has both, and for each of the others why it has none."""
-    by_name = {row.model: row for row in costs if row.series == SERIES and row.form in (PLAIN_FORM, REFERENCE)}
+    """A bubble for each model that has both, and for each of the others why it has none.
+
+    The cost is that of the very model whose accuracy is drawn: of the form TRAINED, where there is one.
+    """
+    forms = (PLAIN_FORM, REFERENCE, TRAINED)
+    rows = [row for row in costs if row.series == SERIES and row.form in forms]
+    by_name = {row.model: row for row in sorted(rows, key=lambda row: forms.index(row.form))}
     mse = mean_errors(scores)
     bubbles, missing = [], {}
     for name in dict.fromkeys([*known_models(), *by_name]):
@@ -124,8 +128,8 @@ def _dress(axis: "Axes", largest: float) -> None:
 def _caption(missing: dict[str, str]) -> str:
     """What the picture does not show."""
     said = (
-        f"{SERIES} series, batches of 16, sizes as in the paper's table of costs; accuracy as trained by "
-        "`olinear bench run`, mean over seeds."
+        f"{SERIES} series, batches of 16; each model in the size that `olinear bench run` trains on "
+        f"{ACCURACY.dataset}, its accuracy the mean over seeds."
     )
     lines = [said, *([f"Not drawn: {say_missing(missing)}."] if missing else [])]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 150))

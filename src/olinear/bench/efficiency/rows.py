@@ -10,9 +10,9 @@ from olinear.bench.records import column_names, read_records, write_records
 
 @dataclass(frozen=True)
 class CostRow:
-    """The cost of a case. Times are the best of several, in milliseconds; memory is the peak of resident memory beyond
-    what the process had before it built the model, in MB. A stage that was not measured has an error, or does not
-    exist (what is solved or precomputed is not trained)."""
+    """The cost of a case. Times are the best of several calls, of two at the least, in milliseconds; memory is the peak
+    of resident memory beyond what the process had before it built the model, in MB. A stage that was not measured has
+    an error, or does not exist (what is solved or precomputed is not trained)."""
 
     model: str
     form: str

@@ -19,7 +19,7 @@ from olinear.bench.results import runs_folder
 from olinear.bench.running import commit, versions
 from olinear.errors import ConfigError
 
-START = 5.0  # seconds that a process needs before it measures, about
+START = 2.0  # seconds that a process needs before it measures, about
 REACHED = 0.4  # share of the speed of a matrix product that models reach, about
 TOO_SLOW, KILLED = "too slow", "killed"
 
@@ -58,6 +58,15 @@ def _estimate(case: Case, stage: Stage, counts: Counts, speed: float, budget: Bu
     return START + calls * one + max(budget.seconds, min(LEAST_ROUNDS * one, LEAST_ROUNDS * budget.seconds + one))
 
 
+def _fresh_processes() -> Any:
+    """Processes that start with torch imported and nothing computed; where that cannot be had, from nothing."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["olinear.bench.efficiency.measuring", "torch._dynamo", "torch.optim"])
+    return context
+
+
 class Runner:
     """Measures what is planned and writes each row when it is there.
 
@@ -78,8 +87,9 @@ class Runner:
     ):
         self.results, self.budget, self.show = results, budget or Budget(), show
         self.deadline = float("inf") if hours is None else time.monotonic() + 3600 * hours
-        self.context: Any = multiprocessing.get_context("spawn")
+        self.context: Any = _fresh_processes()
         self.work: Callable[..., None] = measure
+        self.slow: dict[tuple[str, str, Stage], Planned] = {}  # found too slow in this run
 
     def run(self, plan: Sequence[Planned]) -> int:
         """How many cases were measured; Ctrl-C ends the process that is measuring, and what was written stays."""
@@ -100,15 +110,27 @@ class Runner:
         values = asdict(case) | made_with | (planned.counts._asdict() if planned.counts else {})
         error = planned.error
         for stage in case.stages:
-            if not error.startswith(TOO_SLOW) and not planned.error:  # a step takes longer than its forward pass
+            error = error if error.startswith(TOO_SLOW) or planned.error else self._known_to_be_slow(planned, stage)
+            if not error:  # a step takes longer than its forward pass
                 self.show(case, stage)
                 found, error = self.measure_stage(case, stage)
                 values |= found
+            if error.startswith(TOO_SLOW):
+                self.slow.setdefault((case.model, case.form, stage), planned)
             values[f"{stage}_error"] = " ".join(error.split())[:300]
         row = CostRow(**values)
         add_cost(self.results, row)
         self.show(case, row)
         return True
+
+    def _known_to_be_slow(self, planned: Planned, stage: Stage) -> str:
+        """What was too slow with no more multiplications is not waited for again."""
+        before = self.slow.get((planned.case.model, planned.case.form, stage))
+        if before is None or before.counts is None or planned.counts is None:
+            return ""
+        if before.counts.multiplications > planned.counts.multiplications:
+            return ""
+        return f"{TOO_SLOW}: already with {before.case.series} series"
 
     def measure_stage(self, case: Case, stage: Stage) -> tuple[dict[str, float], str]:
         """What a process of its own finds, and how it ended if it did not end well."""

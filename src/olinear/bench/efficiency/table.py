@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from olinear.bench.efficiency.cases import NORMLIN, PLAIN_FORM, REFERENCE, Entry, settings
+from olinear.bench.efficiency.cases import MATCHED, NORMLIN, PLAIN_FORM, REFERENCE, Entry, settings
 from olinear.bench.efficiency.counting import HOW_COUNTED, HOW_IMAGES_ARE_COUNTED, OF_IMAGES
 from olinear.bench.efficiency.measuring import OUT_OF_MEMORY
 from olinear.bench.efficiency.paper import Printed, printed_cell, printed_ratio
@@ -22,8 +22,9 @@ COUNTS = (
 PARTS = ("counts", "training", "inference")
 
 HOW_MEASURED = (
-    "Times are the best of several; a ratio is to OLinear folded, measured in turns with the case in the same process. "
-    "The paper's ratios are to its own OLinear, the plain form, on a GPU (of times with one digit for 862 series). "
+    "Times are the best of several calls, of two at the least; a ratio is to OLinear folded, measured in turns with "
+    "the case in the same process. The ratio to OLinear plain is the quotient of two such ratios; beside it stands the "
+    "paper's, to its own OLinear, which is the plain form, on a GPU (of times with one digit for 862 series). "
     "Memory is the peak beyond what the process had before it built the model."
 )
 
@@ -34,17 +35,19 @@ def cost_table(rows: Sequence[CostRow], parts: Sequence[str] = PARTS) -> ResultT
     for part in parts:
         columns += COUNTS if part == "counts" else _stage_columns(part)
     cells = []
+    plain = {row.series: row for row in rows if (row.model, row.form) == (MAIN, "plain")}
     for row in rows:
         line: list[Cell] = [row.series, row.model, row.form]
         for part in parts:
-            line += _counts(row) if part == "counts" else _stage(row, part)
+            line += _counts(row) if part == "counts" else _stage(row, plain.get(row.series), part)
         cells.append(line)
     return ResultTable(columns, cells)
 
 
 def _stage_columns(stage: str) -> list[Column]:
-    ours = [Column(f"{stage} ratio"), Column(f"paper {stage} ratio"), Column(f"{stage} (ms)", decimals=2)]
-    return [*ours, Column(f"{stage} (MB)", decimals=1), Column(f"paper {stage} (MB)")]
+    ratios = [Column(f"{stage} ratio"), Column(f"{stage} ratio to plain"), Column(f"paper {stage} ratio")]
+    ours = [Column(f"{stage} (ms)", decimals=2), Column(f"{stage} (MB)", decimals=1)]
+    return [*ratios, *ours, Column(f"paper {stage} (MB)")]
 
 
 def _counts(row: CostRow) -> list[Cell]:
@@ -55,13 +58,14 @@ def _counts(row: CostRow) -> list[Cell]:
     return found
 
 
-def _stage(row: CostRow, stage: str) -> list[Cell]:
-    error = getattr(row, f"{stage}_error")
-    ratio = status(error) if error else getattr(row, f"{stage}_ratio")
+def _stage(row: CostRow, plain: CostRow | None, stage: str) -> list[Cell]:
+    error, ratio = (getattr(row, f"{stage}_{what}") for what in ("error", "ratio"))
+    of_plain = None if plain is None else getattr(plain, f"{stage}_ratio")
+    to_plain = ratio / of_plain if ratio and of_plain else None
     theirs = printed_ratio(row.model, row.form, row.series, f"{stage}_time")
     memory = printed_cell(row.model, row.form, row.series, f"{stage}_memory")
     ours = [getattr(row, f"{stage}_ms"), getattr(row, f"{stage}_memory_mb")]
-    return [ratio, theirs, *ours, _show(memory, 1.0, ".0f")]
+    return [status(error) if error else ratio, to_plain, theirs, *ours, _show(memory, 1.0, ".0f")]
 
 
 def _show(cell: Printed | None, unit: float, digits: str) -> Cell:
@@ -132,16 +136,18 @@ def _listed(counts: Sequence[int]) -> str:
 
 def _say_pairs(rows: Sequence[CostRow]) -> list[str]:
     """NormLin in the place of attention: how long a step takes, of what it took."""
-    by_name = {(row.model, row.form, row.series): row for row in rows}
+    ratios = {(row.model, row.form, row.series): row.training_ratio for row in rows if row.training_ratio}
     found: dict[str, list[str]] = defaultdict(list)
-    for (model, form, series), row in by_name.items():
-        attention = by_name.get((model, PLAIN_FORM, series))
-        if form != NORMLIN or attention is None or not (row.training_ratio and attention.training_ratio):
+    for (model, form, series), ratio in ratios.items():
+        attention = ratios.get((model, PLAIN_FORM, series))
+        if form != NORMLIN or attention is None:
             continue
         cells = [printed_cell(model, each, series, "training_time") for each in (NORMLIN, PLAIN_FORM)]
         theirs = [cell.value for cell in cells if cell is not None and cell.value]
         paper = f" (paper {theirs[0] / theirs[1]:.2f})" if len(theirs) == 2 else ""
-        found[model].append(f"{row.training_ratio / attention.training_ratio:.2f}{paper} with {series} series")
+        matched = ratios.get((model, MATCHED, series))
+        fair = f"{ratio / matched:.2f} like for like, " if matched else ""
+        found[model].append(f"{fair}{ratio / attention:.2f}{paper} with {series} series")
     return [
         f"NormLin for attention, training step, {model}: {', '.join(said)}{_say_changed(model)}."
         for model, said in found.items()
@@ -152,7 +158,7 @@ def _say_changed(model: str) -> str:
     """What is not the same on both sides of a pair."""
     entry = settings().models.get(model, Entry())
     changed = [f"{name} {value} instead of {entry.options.get(name)}" for name, value in (entry.normlin or {}).items()]
-    return f"; as in the paper with {', '.join(changed)}" if changed else ""
+    return f"; the paper's pair has {', '.join(changed)} with NormLin" if changed else ""
 
 
 def _say_failures(rows: Sequence[CostRow]) -> list[str]:
