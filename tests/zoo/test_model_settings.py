@@ -57,6 +57,13 @@ def test_every_setting_is_possible(key):
     assert TrainingConfig(loss=setting.loss, **setting.training)
 
 
+def test_what_is_main_on_a_dataset_may_be_one_of_the_shared_ways():
+    chosen, elsewhere = find_setting("PatchTST", "main", "ILI"), find_setting("PatchTST", "elsewhere", "ILI")
+    assert elsewhere == find_setting("PatchTST", "main", "ETTh1")
+    assert chosen.options == elsewhere.options
+    assert chosen.training == find_setting("PatchTST", "few-fast", "ILI").training
+
+
 def test_any_model_may_be_trained_in_a_shared_way():
     main, few = find_setting("CARD", "main", "ILI"), find_setting("CARD", "few", "ILI")
     assert few.options == find_setting("CARD", "ILI").options == main.options

@@ -10,6 +10,7 @@ from olinear.errors import ConfigError
 from olinear.zoo import find_model
 
 ANY = "any"  # in the file, where a setting is not one model's
+ELSEWHERE = "elsewhere"  # main as on datasets without a setting of their own
 
 
 class Setting(Strict):
@@ -20,11 +21,25 @@ class Setting(Strict):
     loss: str = "l2"
 
 
+class Shared(Strict):
+    """A model's main options and loss, trained as one of ANY says."""
+
+    trained: str
+
+
 @cache
 def settings() -> dict[str, dict[str, Setting]]:
     """Model, or ANY for all but OLinear -> name of a setting -> setting."""
     found = data_settings("models.toml")
-    return {model: {name: Setting(**setting) for name, setting in by_name.items()} for model, by_name in found.items()}
+    shared = {name: Setting(**setting) for name, setting in found[ANY].items()}
+
+    def make(model: str, setting: dict[str, Any]) -> Setting:
+        if "trained" not in setting:
+            return Setting(**setting)
+        training = shared[Shared(**setting).trained].training
+        return Setting(**found[model]["main"]).model_copy(update={"training": training})
+
+    return {model: {name: make(model, each) for name, each in by_name.items()} for model, by_name in found.items()}
 
 
 def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
@@ -34,6 +49,8 @@ def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
     main = known.get(dataset) or known.get("main")
     if main and name == "main":
         return main
+    if main and name == ELSEWHERE:
+        return known["main"]
     if main and name in settings()[ANY]:
         return main.model_copy(update={"training": settings()[ANY][name].training})
     if name not in known:
