@@ -29,7 +29,8 @@ class WindowModel(nn.Module):
 
 
 def _check_input(model: WindowModel, inputs: tuple[Tensor, ...]) -> None:
-    check_windows(inputs[0], model.lookback, None if model.permutes_series else model.n_series)
+    if inputs:  # not by name
+        check_windows(inputs[0], model.lookback, None if model.permutes_series else model.n_series)
 
 
 def repeat_ends(x: Tensor, front: int, behind: int) -> Tensor:  # ... t -> ... front+t+behind
