@@ -175,7 +175,7 @@ def test_main_has_one_name():
 def test_an_unknown_setting_is_refused():
     with pytest.raises(ConfigError, match="OLinear has no setting 'tsl'"):
         recipe(Job(TaskKey("ETTh1", 96, 96), "OLinear", "setting=tsl"))
-    with pytest.raises(ConfigError, match="no setting 'mine': it has main, tsl"):
+    with pytest.raises(ConfigError, match="no setting 'mine': it has main, ILI, tsl"):
         recipe(Job(TaskKey("ETTh1", 96, 96), "DLinear", "setting=mine"))
 
 
