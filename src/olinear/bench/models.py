@@ -22,9 +22,10 @@ class Setting(Strict):
 
 
 class Shared(Strict):
-    """A model's main options and loss, trained as one of ANY says."""
+    """A model's main loss and options, unless others are given, trained as one of ANY says."""
 
     trained: str
+    options: dict[str, Any] | None = None
 
 
 @cache
@@ -36,8 +37,9 @@ def settings() -> dict[str, dict[str, Setting]]:
     def make(model: str, setting: dict[str, Any]) -> Setting:
         if "trained" not in setting:
             return Setting(**setting)
-        training = shared[Shared(**setting).trained].training
-        return Setting(**found[model]["main"]).model_copy(update={"training": training})
+        given, main = Shared(**setting), Setting(**found[model]["main"])
+        options = main.options if given.options is None else given.options
+        return main.model_copy(update={"training": shared[given.trained].training, "options": options})
 
     return {model: {name: make(model, each) for name, each in by_name.items()} for model, by_name in found.items()}
 

@@ -238,8 +238,8 @@ def gaussian_conditional(mean: Tensor, covariance: Tensor, observed: Tensor, val
 
 def check_windows(x: Tensor, lookback: int, n_series: int | None = None) -> None:
     """Refuse what is not a batch of windows `b t n` of this lookback and, unless None, number of series."""
-    sizes = x.shape[1:2] if n_series is None else x.shape[1:]
-    if x.ndim != 3 or sizes != (lookback,) + (() if n_series is None else (n_series,)):
+    wanted = (lookback,) if n_series is None else (lookback, n_series)
+    if x.ndim != 3 or x.shape[1 : 1 + len(wanted)] != wanted:
         series = "series" if n_series is None else f"series={n_series}"
         raise DataError(f"input must have shape (batch, lookback={lookback}, {series}), found {tuple(x.shape)}")
 

@@ -41,8 +41,8 @@ class TimeMixerPP(WindowModel):
     of its batch: the k periods are those of the coarsest scale's spectrum, averaged over all series and windows. A
     window forecast alone has its own.
 
-    With 7 series, 96 → 96: 1,196,528 parameters; the paper's table of costs prints 1.19 M: about a
-    thousand of ours, or more, were not there.
+    With 7 series, 96 → 96: 1,196,528 parameters; the paper's table of costs prints 1.19 M: at least
+    1,529 of ours were not there.
 
     No release is maintained, and much of this is uncertain. By arguments: how scales are halved, how often, k, whether
     RevIN is affine, the axes of season and trend, the heads of the attention over series, sum or mean of the scales.

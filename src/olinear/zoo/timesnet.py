@@ -26,7 +26,7 @@ class TimesNet(WindowModel):
     of costs prints as 299.94 M. Time-Series-Library's have 605,479 and 299,941,063, with the marks of time. Simplified:
     no marks of time (hour, weekday, …), which the published results had. Computed as one convolution: each mean of six
     (see `Inception`), and frequencies of the same period. Not checked: settings other than ETTh1's.
-    Before training, the periods are those of a random W: results differ from seed to seed more than others'. The script
+    Before training, the periods are those of a random W: results may depend on the seed more than others'. The script
     of Time-Series-Library is reported to end at 0.389 on ETTh1, 96 → 96, with marks and windows tested alone.
 
     Args:
