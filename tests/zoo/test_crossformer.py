@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
-from zoo_parts import attention, count, gelu, layer_norm, linear, randomised, softmax, tsl_options, weights_of, windows
+from zoo_parts import (
+    attention,
+    count,
+    gelu,
+    layer_norm,
+    linear,
+    randomised,
+    sines,
+    softmax,
+    tsl_options,
+    weights_of,
+    windows,
+)
 
 from olinear.errors import ConfigError
 from olinear.zoo.crossformer import Crossformer, RouterAttention, SegmentMerge, TwoStageAttention
@@ -54,8 +66,7 @@ def by_hand(x, w, horizon, *, form, length=4, blocks=3):
         filled = np.pad(window, ((0, 0), (0, missing) if form else (missing, 0)), mode="edge")
         x0 = filled.reshape(len(window), -1, length) @ w["embed.weight"].T + w.get("embed.bias", 0) + w["position"]
         if form:
-            angle = np.arange(x0.shape[1])[:, None] / 10_000 ** (np.arange(0, 6, 2) / 6)
-            x0 = x0 + np.stack([np.sin(angle), np.cos(angle)], -1).reshape(-1, 6)
+            x0 = x0 + sines(x0.shape[1], 6)
         states = [layer_norm(x0, w, "norm")]
         states.append(two_stages(states[0], w, "encoder.0"))
         for block in range(1, blocks):

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 from zoo_parts import FEDFORMER_TSL as TSL
-from zoo_parts import count, gelu, linear, randomised, weights_of, windows
+from zoo_parts import count, gelu, linear, randomised, sines, weights_of, windows
 
 from olinear.errors import ConfigError
 from olinear.zoo.fedformer import CentredNorm, EncoderBlock, FEDformer, FourierCross, FourierFilter
@@ -71,13 +71,8 @@ def centred(x, weight):
     return normed - normed.mean(0)
 
 
-def waves(steps, width):
-    angle = np.arange(steps)[:, None] / 10_000 ** (np.arange(0, width, 2) / width)
-    return np.stack([np.sin(angle), np.cos(angle)], -1).reshape(steps, width)
-
-
 def one_window(x, w, horizon, *, tsl, label=7, window=6):  # t n
-    position = waves if tsl else (lambda steps, width: 0)
+    position = sines if tsl else (lambda steps, width: 0)
     state = convolved(x, w["embed_lookback.weight"]) + position(len(x), 8)
     for block in range(2):
         name = f"encoder.{block}"

@@ -36,6 +36,12 @@ def windows(*shape, seed=0):
     return torch.from_numpy(rng.normal(size=shape) * rng.uniform(0.5, 5, shape[-1]) + 10 * rng.normal(size=shape[-1]))
 
 
+def sines(steps, width):
+    """Positions as sines and cosines in turn."""
+    angle = np.arange(steps)[:, None] / 10_000 ** (np.arange(0, width, 2) / width)
+    return np.stack([np.sin(angle), np.cos(angle)], -1).reshape(steps, width)
+
+
 def gradients(module):
     """Of every parameter, after a backward pass; None where none came."""
     return {name: parameter.grad for name, parameter in module.named_parameters()}

@@ -108,20 +108,28 @@ class Runner:
             return False
         case = planned.case
         values = asdict(case) | made_with | (planned.counts._asdict() if planned.counts else {})
-        error = planned.error
+        error = ""
         for stage in case.stages:
-            error = error if error.startswith(TOO_SLOW) or planned.error else self._known_to_be_slow(planned, stage)
-            if not error:  # a step takes longer than its forward pass
-                self.show(case, stage)
-                found, error = self.measure_stage(case, stage)
-                values |= found
+            found, error = self._outcome(planned, stage, before=error)
             if error.startswith(TOO_SLOW):
                 self.slow.setdefault((case.model, case.form, stage), planned)
-            values[f"{stage}_error"] = " ".join(error.split())[:300]
+            values |= found | {f"{stage}_error": " ".join(error.split())[:300]}
         row = CostRow(**values)
         add_cost(self.results, row)
         self.show(case, row)
         return True
+
+    def _outcome(self, planned: Planned, stage: Stage, before: str) -> tuple[dict[str, float], str]:
+        """What a stage gives, and its error; `before` is that of the stage before it.
+
+        Nothing is measured where the error is known: the model cannot be built, its forward pass alone was too slow,
+        or the stage was with fewer multiplications.
+        """
+        error = planned.error or (before if before.startswith(TOO_SLOW) else self._known_to_be_slow(planned, stage))
+        if error:
+            return {}, error
+        self.show(planned.case, stage)
+        return self.measure_stage(planned.case, stage)
 
     def _known_to_be_slow(self, planned: Planned, stage: Stage) -> str:
         """What was too slow with no more multiplications is not waited for again."""
