@@ -11,6 +11,7 @@ from zoo_parts import (
     linear,
     normlin,
     randomised,
+    sines,
     softmax,
     standardise,
     weights_of,
@@ -137,9 +138,7 @@ def test_starts_as_the_authors_do():
     model = Leddam(4, 12, 5, model_dim=8)
     for head in (model.main_head, model.rest_head):
         torch.testing.assert_close(head.weight.detach(), torch.full((5, 8), 1 / 8))
-    frequency = 10_000.0 ** -(np.arange(0, 8, 2) / 8)
-    angle = np.arange(4)[:, None] * frequency
-    waves = np.stack([np.sin(angle), np.cos(angle)], -1).reshape(4, 8)
+    waves = sines(4, 8)
     wanted = (waves - waves.mean()) / (10 * waves.std(ddof=1))
     np.testing.assert_allclose(model.position.detach(), wanted, atol=1e-6)
 
