@@ -62,11 +62,12 @@ class SelfAttention(HeadMixer):
         S = Q Kᵀ / √d + S_earlier,     y = W_o [softmax(S_i) V_i]_heads
         """
         query, key, value = self.split(x)
-        scores = query @ key.mT * query.shape[-1] ** -0.5  # ... H k k
+        # Transposed, since a softmax over a few neighbours in memory takes several times as long as across rows.
+        scores = key @ query.mT * query.shape[-1] ** -0.5  # ... H k k: keys, then queries
         if earlier is not None:
-            scores = scores + earlier
-        mixed = F.dropout(scores.softmax(-1), self.dropout, self.training) @ value
-        return self.output(merge_heads(mixed)), scores
+            scores = scores + earlier.mT
+        weights = F.dropout(scores.softmax(-2), self.dropout, self.training)
+        return self.output(merge_heads(weights.mT @ value)), scores.mT
 
 
 class CrossAttention(SelfAttention):
