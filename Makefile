@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank accuracy clean .venv
+.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-marks accuracy clean .venv
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -36,6 +36,10 @@ bench-scaling: .venv
 # What low-rank mixing of series costs in accuracy, on 170 series (resumable; needs OLINEAR_DATA).
 bench-rank: .venv
 	$(BIN)/python benchmarks/rank.py
+
+# What marks of time, and windows tested alone, do to TimesNet on ETTh1 (about an hour; resumable; needs OLINEAR_DATA).
+bench-marks: .venv
+	$(BIN)/python benchmarks/marks.py
 
 # The paper's ETTh1 96->96 result (about ten minutes; resumable; needs OLINEAR_DATA). `olinear bench run` does them all.
 accuracy: .venv

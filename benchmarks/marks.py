@@ -1,0 +1,105 @@
+"""What TimesNet gains from marks of time on ETTh1, 96 -> 96: `make bench-marks` (needs OLINEAR_DATA; resumable).
+
+The published result, 0.384, had the hour, the weekday, and the days of the month and of the year of each step, which
+olinear's forecasters do not see; and every test window was forecast alone, though its periods are those of its batch.
+Each setting of TimesNet is trained without and with such marks, selected on validation, and scored on every test window
+both in batches of the training's size and alone. A line that is in benchmarks/results/marks.csv is not computed again.
+"""
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from olinear.bench.models import find_setting
+from olinear.datasets import find_dataset, read_table
+from olinear.evaluation import evaluate
+from olinear.frames import StandardScaler
+from olinear.training import TrainingConfig, train
+from olinear.windows import Windows
+from olinear.zoo.timesnet import TimesNet
+
+RESULTS = Path(__file__).parent / "results" / "marks.csv"
+RUNS = Path(__file__).parents[1] / "results" / ".runs"  # half-trained models
+LOOKBACK, HORIZON, SEED, MARKS = 96, 96, 2023, 4
+SETTINGS = ("middle", "main", "fast")
+
+
+class Marked(nn.Module):
+    """TimesNet with a linear map of the marks added to its embedding: `b t n+4 -> b h n+4`, the last four zero."""
+
+    depends_on_batch = True
+
+    def __init__(self, host: TimesNet):
+        super().__init__()
+        self.host, self.marks = host, nn.Linear(MARKS, host.position.shape[1], bias=False)
+        host.embed.register_forward_hook(lambda layer, inputs, features: features + self.mapped)
+
+    def forward(self, x: Tensor) -> Tensor:  # b t n+4
+        self.mapped = self.marks(x[..., -MARKS:])  # b t m
+        return F.pad(self.host(x[..., :-MARKS]), (0, MARKS))  # b h n+4
+
+
+def main() -> None:
+    folder = os.environ.get("OLINEAR_DATA")
+    if folder is None:
+        sys.exit("set OLINEAR_DATA to the folder that holds ETTh1.csv")
+    table, split = read_table(Path(folder) / "ETTh1.csv"), find_dataset("ETTh1").split_rows(17420)
+    values = StandardScaler.fit(table.values[: len(split.train)]).transform(table.values)
+    both = np.column_stack([values, marks_of(table.times)]).astype(np.float32)
+    targets = np.where(np.arange(both.shape[1]) < values.shape[1], both, np.nan)  # no forecast of marks counts
+    rows = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
+    done = {(row["setting"], row["marks"]) for row in rows}
+    for name in SETTINGS:
+        for marks in ("without", "with"):
+            if (name, marks) in done:
+                continue
+            data = (both, targets) if marks == "with" else (values, None)
+            windows = [
+                Windows(data[0], LOOKBACK, HORIZON, split.starts(span, LOOKBACK, HORIZON), data[1])
+                for span in (split.train, split.validation, split.test)
+            ]
+            rows.append({"setting": name, "marks": marks} | run(name, marks == "with", *windows))
+            print(rows[-1], flush=True)
+            with RESULTS.open("w", newline="") as file:
+                writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+
+
+def marks_of(times: pd.DatetimeIndex) -> np.ndarray:
+    """Hour, weekday, day of the month and of the year, each from -1/2 to 1/2, `[rows, 4]`."""
+    days = (times.hour / 23, times.dayofweek / 6, (times.day - 1) / 30, (times.dayofyear - 1) / 365)
+    return np.column_stack(days) - 0.5
+
+
+def run(name: str, marks: bool, training: Windows, validation: Windows, test: Windows) -> dict[str, object]:
+    setting = find_setting("TimesNet", name)
+    torch.manual_seed(SEED)
+    host = TimesNet(7, LOOKBACK, HORIZON, **setting.options)
+    model = Marked(host) if marks else host
+    config = TrainingConfig(**setting.training, loss=setting.loss, seed=SEED)
+    checkpoint = RUNS / f"marks-{name}-{marks}.safetensors"
+    RUNS.mkdir(exist_ok=True)
+    report = train(model, training, validation, config, checkpoint=checkpoint, resume=True)
+    together, alone = (evaluate(model, test, size) for size in (config.batch_size, 1))
+    checkpoint.unlink()
+    return {
+        "validation_loss": f"{report.best_loss:.4f}",
+        "mse": f"{together.mse:.4f}",
+        "mae": f"{together.mae:.4f}",
+        "mse_alone": f"{alone.mse:.4f}",
+        "mae_alone": f"{alone.mae:.4f}",
+        "windows": together.windows,
+        "best_epoch": report.best_epoch,
+    }
+
+
+if __name__ == "__main__":
+    main()
