@@ -39,6 +39,16 @@ def test_the_plan_leaves_out_what_is_done(data, results):
     assert "2 finished before" in outcome.err
 
 
+def test_more_seeds_only_of_what_is_quick(data, results):
+    for variant, seconds in (("pre-post/pre", 59), ("pre-post/post", 61)):
+        row = Row("ILI", 36, 24, "OLinear", variant, 2023, 1.9, 0.9, windows=3, seconds=seconds)
+        add_row(results, row)
+    options = ["--dataset", "ILI", "--dry-run", "--data", data, "--results", results]
+    lines = done("bench", "study", "pre-post", "--seeds", "3", "--under", "60", *options).out.splitlines()[1:]
+    assert [line.split()[3:5] for line in lines if " 2024 " in line] == [["pre-post/pre", "2024"]]
+    assert sum(" 2023 " in line for line in lines) == 16 - 3
+
+
 def test_the_table_trains_nothing(results):
     outcome = done("bench", "study", "pre-post", "--table", "--results", results)
     assert "best is both; in the paper both: the same order; one seed each" in outcome.out

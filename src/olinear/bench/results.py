@@ -1,13 +1,14 @@
 """The results: one CSV row for each job, added by many processes, never lost or doubled."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from olinear.bench.jobs import Job
+from olinear.bench.jobs import FIRST_SEED, Job
 from olinear.bench.records import column_names, read_records, write_records
 from olinear.bench.tasks import TaskKey, own_tasks, tasks
 from olinear.datasets import find_dataset
@@ -78,6 +79,13 @@ def read_file(path: Path) -> list[Row]:
 def finished(folder: Path) -> set[Job]:
     """The jobs that have a result; one that failed is not among them."""
     return {row.job for row in read_results(folder) if not row.error}
+
+
+def repeat_quick(jobs: Iterable[Job], folder: Path, seconds: float) -> list[Job]:
+    """The jobs without the further seeds of what took longer with the first one, or has no result of it yet."""
+    rows = [row for row in read_results(folder) if row.seed == FIRST_SEED and row.seconds is not None]
+    quick = {row.job for row in rows if row.seconds < seconds}  # type: ignore[operator]
+    return [job for job in jobs if job.seed == FIRST_SEED or replace(job, seed=FIRST_SEED) in quick]
 
 
 def add_row(folder: Path, row: Row) -> None:

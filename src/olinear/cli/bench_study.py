@@ -20,6 +20,9 @@ def study(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Which; without, all are listed.")] = None,
     dataset: Annotated[list[str] | None, typer.Option(help="Only this of its datasets; may be repeated.")] = None,
     seeds: Seeds = 1,
+    under: Annotated[
+        float | None, typer.Option(min=0, help="More seeds only where the first took less than so many seconds.")
+    ] = None,
     jobs: Jobs = 2,
     hours: Hours = None,
     dry_run: DryRun = False,
@@ -41,10 +44,11 @@ def study(
 
     The study efficiency trains nothing: it measures what each model costs here, beside the paper's table of costs.
 
-    Example: olinear bench study bases --dataset ILI --seeds 3
+    Example: olinear bench study bases --dataset ILI --seeds 3 --under 60
     """
     from olinear.bench.efficiency.cases import STUDY
     from olinear.bench.jobs import study_jobs
+    from olinear.bench.results import repeat_quick
     from olinear.bench.studies import find_study, studies
 
     if name is None:
@@ -61,7 +65,10 @@ def study(
         study_efficiency(choice, results, table_only=table_only, plot=plot, format=format, out=out)
         return
     chosen = _only(find_study(name), dataset)
-    well = table_only or run_jobs(study_jobs(chosen, seeds), results, data, jobs=jobs, hours=hours, dry_run=dry_run)
+    wanted = study_jobs(chosen, seeds)
+    if under is not None:
+        wanted = repeat_quick(wanted, results, under)
+    well = table_only or run_jobs(wanted, results, data, jobs=jobs, hours=hours, dry_run=dry_run)
     if not dry_run:
         _print_comparison(chosen, results, format, out)
     if not well:
@@ -88,11 +95,11 @@ def _print_comparison(chosen: "Study", results: Path, format: Format, out: Path 
     deliver(study_table(comparisons), order_lines(comparisons), format, out)
     missing = [f"{each.model} on {each.place.dataset} {each.place.lookback}" for each in found if each.methods < 2]
     if missing:
-        say(f"note: without results of two methods: {', '.join(missing)}")
+        say(f"note: without results of two methods: {', '.join(dict.fromkeys(missing))}")
 
 
 def _line(study: "Study") -> tuple[str, str, str]:
-    on = ", ".join(f"{place.dataset} {place.lookback}" for place in study.on)
+    on = ", ".join(dict.fromkeys(f"{place.dataset} {place.lookback}" for place in study.on))
     return study.name, str(len(study.methods)), f"{study.about}; on {on}"
 
 
@@ -105,6 +112,6 @@ def _only(study: "Study", names: list[str] | None) -> "Study":
     wanted = {find_dataset(name).name for name in names}
     on = tuple(place for place in study.on if place.dataset in wanted)
     if len({place.dataset for place in on}) < len(wanted):
-        there = ", ".join(place.dataset for place in study.on)
+        there = ", ".join(dict.fromkeys(place.dataset for place in study.on))
         raise ConfigError(f"the study {study.name} is on {there}: for another, `olinear bench run --variant`")
     return study.model_copy(update={"on": on})
