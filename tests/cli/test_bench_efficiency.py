@@ -136,6 +136,7 @@ def test_an_interrupt_keeps_what_was_measured(results, monkeypatch):
         ([*STUDY, "--model", "GPT"], "no model is called 'GPT': there are OLinear, OLinear-C, DLinear"),
         ([*STUDY, "--dataset", "ETTh1"], "--dataset is not for this study: choose by --model and --series"),
         ([*STUDY, "--seeds", 2], "--seeds is not for this study"),
+        ([*STUDY, "--under", 60], "--under is not for this study"),
         ([*STUDY, "--table", "--again"], "--table measures nothing and --again measures anew"),
         ([*STUDY, "--plot", "-"], "a picture needs a file"),
         (["bench", "study", "bases", "--plot", "a.png"], "--plot belongs to the study efficiency"),

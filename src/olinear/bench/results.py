@@ -83,8 +83,7 @@ def finished(folder: Path) -> set[Job]:
 
 def repeat_quick(jobs: Iterable[Job], folder: Path, seconds: float) -> list[Job]:
     """The jobs without the further seeds of what took longer with the first one, or has no result of it yet."""
-    rows = [row for row in read_results(folder) if row.seed == FIRST_SEED and row.seconds is not None]
-    quick = {row.job for row in rows if row.seconds < seconds}  # type: ignore[operator]
+    quick = {row.job for row in read_results(folder) if row.seconds is not None and row.seconds < seconds}
     return [job for job in jobs if job.seed == FIRST_SEED or replace(job, seed=FIRST_SEED) in quick]
 
 

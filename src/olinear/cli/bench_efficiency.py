@@ -45,9 +45,8 @@ class Choice:
 def check_options(context: typer.Context, *, efficiency: bool) -> None:
     """Refuse an option of the other kind of study."""
     if efficiency:
-        refuse_given(
-            context, ("dataset", "seeds", "jobs", "data"), "is not for this study: choose by --model and --series"
-        )
+        others = ("dataset", "seeds", "under", "jobs", "data")
+        refuse_given(context, others, "is not for this study: choose by --model and --series")
     else:
         refuse_given(context, ("model", "series", "again", "plot"), "belongs to the study efficiency")
 
