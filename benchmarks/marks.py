@@ -6,21 +6,23 @@ Each setting of TimesNet is trained without and with such marks, selected on val
 both in batches of the training's size and alone. A line that is in benchmarks/results/marks.csv is not computed again.
 """
 
-import csv
 import os
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
+from rows import add_row, read_rows
 from torch import Tensor, nn
 
 from olinear.bench.models import find_setting
-from olinear.datasets import find_dataset, read_table
+from olinear.bench.preparing import load_series
+from olinear.bench.tasks import TaskKey, find_task
+from olinear.datasets import read_table
 from olinear.evaluation import evaluate
-from olinear.frames import StandardScaler
 from olinear.training import TrainingConfig, train
 from olinear.windows import Windows
 from olinear.zoo.timesnet import TimesNet
@@ -50,27 +52,20 @@ def main() -> None:
     folder = os.environ.get("OLINEAR_DATA")
     if folder is None:
         sys.exit("set OLINEAR_DATA to the folder that holds ETTh1.csv")
-    table, split = read_table(Path(folder) / "ETTh1.csv"), find_dataset("ETTh1").split_rows(17420)
-    values = StandardScaler.fit(table.values[: len(split.train)]).transform(table.values)
-    both = np.column_stack([values, marks_of(table.times)]).astype(np.float32)
-    targets = np.where(np.arange(both.shape[1]) < values.shape[1], both, np.nan)  # no forecast of marks counts
-    rows = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    done = {(row["setting"], row["marks"]) for row in rows}
-    for name in SETTINGS:
-        for marks in ("without", "with"):
-            if (name, marks) in done:
-                continue
-            data = (both, targets) if marks == "with" else (values, None)
+    series = load_series("ETTh1", find_task(TaskKey("ETTh1", LOOKBACK, HORIZON)), Path(folder))
+    times = read_table(Path(folder) / "ETTh1.csv").times
+    marked = np.column_stack([series.scaled, marks_of(times)]).astype(np.float32)
+    targets = np.pad(series.scaled, ((0, 0), (0, MARKS)), constant_values=np.nan)  # no forecast of marks counts
+    inputs = {"without": (series.scaled, None), "with": (marked, targets)}
+    done = {(row["setting"], row["marks"]) for row in read_rows(RESULTS)}
+    for name, marks in product(SETTINGS, inputs):
+        if (name, marks) not in done:
+            values, expected = inputs[marks]
             windows = [
-                Windows(data[0], LOOKBACK, HORIZON, split.starts(span, LOOKBACK, HORIZON), data[1])
-                for span in (split.train, split.validation, split.test)
+                Windows(values, LOOKBACK, HORIZON, series.split.starts(span, LOOKBACK, HORIZON), expected)
+                for span in (series.split.train, series.split.validation, series.split.test)
             ]
-            rows.append({"setting": name, "marks": marks} | run(name, marks == "with", *windows))
-            print(rows[-1], flush=True)
-            with RESULTS.open("w", newline="") as file:
-                writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            add_row(RESULTS, {"setting": name, "marks": marks} | run(name, marks == "with", *windows))
 
 
 def marks_of(times: pd.DatetimeIndex) -> np.ndarray:

@@ -5,12 +5,12 @@ lower ranks, and no mixing of series at all. Trained on every fourth window, sel
 test window. A line that is in benchmarks/results/rank.csv is not computed again.
 """
 
-import csv
 import os
 import sys
 from pathlib import Path
 
 import torch
+from rows import add_row, read_rows
 
 from olinear.datasets import read_table
 from olinear.evaluation import evaluate
@@ -42,8 +42,7 @@ def main() -> None:
         Windows(values, LOOKBACK, HORIZON, split.starts(span, LOOKBACK, HORIZON)[::every])
         for span, every in ((split.train, 4), (split.validation, 1), (split.test, 1))
     )
-    rows = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    done = {(row["mixing"], int(row["seed"])) for row in rows}
+    done = {(row["mixing"], int(row["seed"])) for row in read_rows(RESULTS)}
     for seed in SEEDS:
         for name, options in MIXING.items():
             if (name, seed) in done:
@@ -56,12 +55,8 @@ def main() -> None:
             mixing = sum(p.numel() for block in model.blocks if "csl" in dict(block.named_children())
                          for p in block.csl.mixer.parameters())  # fmt: skip
             row = {"mixing": name, "seed": seed, "mse": f"{scores.mse:.4f}", "mae": f"{scores.mae:.4f}"}
-            rows.append(row | {"windows": scores.windows, "best_epoch": report.best_epoch, "mixing_weights": mixing})
-            print(rows[-1], flush=True)
-            with RESULTS.open("w", newline="") as file:
-                writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            last = {"windows": scores.windows, "best_epoch": report.best_epoch, "mixing_weights": mixing}
+            add_row(RESULTS, row | last)
 
 
 if __name__ == "__main__":

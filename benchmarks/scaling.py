@@ -5,12 +5,13 @@ benchmarks/results/scaling.csv; a point that is there is not measured again. The
 """
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from rows import add_row, read_rows
 
 RESULTS = Path(__file__).parent / "results" / "scaling.csv"
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "scaling.png"
@@ -52,20 +53,15 @@ def measure(point: dict[str, int]) -> None:
 
 
 def run_missing() -> list[dict[str, float]]:
-    rows = list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
-    done = {tuple(int(row[key]) for key in BASE) for row in rows}
+    done = {tuple(int(row[key]) for key in BASE) for row in read_rows(RESULTS)}
     for point in POINTS:
         if tuple(point.values()) in done:
             continue
         command = [sys.executable, __file__, "--point", json.dumps(point)]
         found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        rows.append({**point, "seconds": f"{found['seconds']:.5f}", "megabytes": f"{found['megabytes']:.1f}"})
-        print(rows[-1], flush=True)
-        with RESULTS.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    return [{key: float(value) for key, value in row.items()} for row in rows]
+        measured = {"seconds": f"{found['seconds']:.5f}", "megabytes": f"{found['megabytes']:.1f}"}
+        add_row(RESULTS, point | measured)
+    return [{key: float(value) for key, value in row.items()} for row in read_rows(RESULTS)]
 
 
 def draw(rows: list[dict[str, float]]) -> None:
