@@ -148,10 +148,29 @@ class TestSwapping:
         assert swapped.steps.tokens == 12
         assert isinstance(swapped.series, nn.MultiheadAttention)
 
-    def test_one_attention_in_two_places_stays_one(self):
-        swapped = swap_attention(Mine(), K)
+    @pytest.mark.parametrize("tokens", [K, {"series": K, "steps": 12}, {"steps": 12, "again": K}], ids=str)
+    def test_one_attention_in_two_places_stays_one(self, tokens):
+        swapped = swap_attention(Mine(), tokens)
+        assert isinstance(swapped.series, NormLinAttention)
         assert swapped.again is swapped.series
         assert swapped.steps is not swapped.series
+
+    def test_frozen_maps_stay_frozen_and_the_matrix_learns(self):
+        swapped = swap_attention(nn.MultiheadAttention(M, 2).requires_grad_(False), K)
+        assert [name for name, each in swapped.named_parameters() if each.requires_grad] == ["mixer.weight"]
+
+    def test_only_encoders_that_hold_a_normlin_lose_nested_tensors(self):
+        both = nn.ModuleDict({"kept": make_encoder(1), "changed": make_encoder(1)})
+        swapped = swap_attention(both, {"changed.layers.0.self_attn": K})
+        assert (swapped["kept"].use_nested_tensor, swapped["changed"].use_nested_tensor) == (True, False)
+
+    def test_attention_with_a_computation_of_its_own_is_refused(self):
+        class Rotary(nn.MultiheadAttention):
+            def forward(self, *inputs, **options):
+                raise NotImplementedError
+
+        with pytest.raises(ConfigError, match="Rotary computes something of its own"):
+            swap_attention(Rotary(M, 2), K)
 
     @pytest.mark.parametrize(
         "mixer", [partial(NormLin, norm="l2"), lambda k, causal, dropout: LowRankNormLin(k, rank=2)], ids=["l2", "low"]
@@ -173,9 +192,10 @@ class TestSwapping:
         swapped = swap_attention(nn.MultiheadAttention(8, 2), np.int64(6))
         assert swapped.tokens == 6
 
-    def test_there_is_at_least_one_token(self):
-        with pytest.raises(ConfigError, match="tokens must be at least 1, found 0"):
-            swap_attention(nn.MultiheadAttention(8, 2), 0)
+    @pytest.mark.parametrize("tokens", [0, 7.9])
+    def test_tokens_are_counted_in_whole_numbers_from_one(self, tokens):
+        with pytest.raises(ConfigError, match=f"tokens must be a whole number, at least 1, found {tokens}"):
+            swap_attention(nn.MultiheadAttention(8, 2), tokens)
 
     def test_a_mistake_leaves_the_module_whole(self):
         module = nn.ModuleList([nn.MultiheadAttention(M, 2), nn.MultiheadAttention(M, 2, add_zero_attn=True)])

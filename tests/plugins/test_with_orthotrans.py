@@ -184,6 +184,29 @@ class TestTransforms:
             with_orthotrans(make_host("RLinear"), T, H)
 
 
+class Shared(nn.Module):
+    """One RevIN under two names, as a decoder may hold its encoder's, undone by hand or by its inverse."""
+
+    def __init__(self, by_hand):
+        super().__init__()
+        self.by_hand, self.norm, self.linear = by_hand, RevIN(N), nn.Linear(T, H)
+        self.decoder = nn.ModuleDict({"norm": self.norm})
+
+    def forward(self, x):
+        x, stats = self.norm(x)
+        y = self.linear(x.mT).mT
+        return y * stats.deviation + stats.mean if self.by_hand else self.decoder["norm"].inverse(y, stats)
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_one_revin_in_two_places_moves_outside_from_both(by_hand):
+    """With weights of 1 and 0 undoing by hand is the inverse but for rounding."""
+    host = Shared(by_hand).double()
+    wrapped = with_orthotrans(host, T, H, basis="identity")
+    assert not any(isinstance(module, RevIN) for module in wrapped.model.modules())
+    torch.testing.assert_close(wrapped(windows()), host(windows()))
+
+
 class TestMistakes:
     def test_another_lookback(self, train):
         wrapped = with_orthotrans(make_host("RLinear"), T, H, train).double()

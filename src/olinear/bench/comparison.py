@@ -18,12 +18,12 @@ from olinear.bench.tasks import TaskKey
 
 @dataclass(frozen=True)
 class MethodScore:
-    """A method on one dataset: means over the horizons, then over the seeds; None where there is no result."""
+    """A method on one dataset: means over the horizons, then over the seeds that all of them have; None without any."""
 
     method: str
     mse: float | None
     mae: float | None
-    by_seed: Mapping[int, float]  # MSE, mean over the horizons, of each seed that all of them have
+    by_seed: Mapping[int, float]  # MSE, mean over the horizons
     paper: Printed
 
     @property
@@ -136,13 +136,13 @@ def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
 
 
 def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> MethodScore:
-    """Means over tasks of the means over seeds; a single seed counts if all tasks have it."""
-    if not by_task or not all(by_task):
+    """Of the seeds that every task has: a seed of some tasks alone would weigh on these."""
+    seeds = set.intersection(*({row.seed for row in rows} for rows in by_task)) if by_task else set()
+    if not seeds:
         return MethodScore(method, None, None, {}, paper)
-    seeds = set.intersection(*({row.seed for row in rows} for rows in by_task))
-    mse, mae = (fmean(fmean(getattr(row, name) for row in rows) for rows in by_task) for name in ("mse", "mae"))
-    by_seed = {seed: fmean(row.mse or 0.0 for rows in by_task for row in rows if row.seed == seed) for seed in seeds}
-    return MethodScore(method, mse, mae, by_seed, paper)
+    rows = [row for rows in by_task for row in rows if row.seed in seeds]
+    by_seed = {seed: fmean(row.mse or 0.0 for row in rows if row.seed == seed) for seed in seeds}
+    return MethodScore(method, fmean(by_seed.values()), fmean(row.mae or 0.0 for row in rows), by_seed, paper)
 
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
@@ -197,8 +197,8 @@ def _say_order(comparison: Comparison) -> str:
     beside = [score.method for score in comparison.known if score is not best and comparison.tied(score, best)]
     how = "equal" if comparison.typical_spread is None else "within seed spread"
     said = [f"best is {best.method}" + (f" ({how}: {', '.join(beside)})" if beside else "")]
-    printed = len(comparison.printed) > 1
-    said.append(_say_agreement(comparison) if printed else "the paper prints nothing to compare with")
+    beside_the_paper = len(comparison.printed) > 1
+    said.append(_say_agreement(comparison) if beside_the_paper else "the paper prints nothing to compare with")
     if comparison.typical_spread is None:
         said.append("one seed each, so that only equals are tied")
     elif any(comparison.gap(a, b).spread is None for a, b in combinations(comparison.known, 2)):

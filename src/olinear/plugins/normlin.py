@@ -63,7 +63,10 @@ class NormLinAttention(nn.Module):
         causal: bool = False,
         mixer: Callable[..., SeriesMixer] = NormLin,
     ) -> "NormLinAttention":
-        """One for the place of `attention`; its value and output maps, which stand where W_pre and W_post do, stay."""
+        """One for the place of `attention`; its value and output maps, which stand where W_pre and W_post do, stay,
+        trained or frozen as they were."""
+        if type(attention).forward is not nn.MultiheadAttention.forward:
+            raise ConfigError(f"{type(attention).__name__} computes something of its own, not nn.MultiheadAttention")
         if not attention._qkv_same_embed_dim:
             raise ConfigError("keys and values of another width than the queries' are cross-attention")
         if attention.bias_k is not None or attention.add_zero_attn:
@@ -79,12 +82,11 @@ class NormLinAttention(nn.Module):
             num_heads=attention.num_heads,
             mixer=mixer,
         ).to(attention.in_proj_weight)
-        with torch.no_grad():
-            made.pre.weight.copy_(attention.in_proj_weight[-width:])
-            made.post.weight.copy_(attention.out_proj.weight)
-            if bias is not None:
-                made.pre.bias.copy_(bias[-width:])
-                made.post.bias.copy_(attention.out_proj.bias)
+        _take_over(made.pre.weight, attention.in_proj_weight)
+        _take_over(made.post.weight, attention.out_proj.weight)
+        if bias is not None:
+            _take_over(made.pre.bias, bias)
+            _take_over(made.post.bias, attention.out_proj.bias)
         return made.train(attention.training)
 
     def forward(
@@ -126,6 +128,13 @@ class NormLinAttention(nn.Module):
             raise ConfigError("NormLin can be causal, but not take other masks: leave this attention as it is")
 
 
+@torch.no_grad()
+def _take_over(new: Tensor, old: Tensor) -> None:
+    """Values, and whether they are trained. Of the stacked maps of queries, keys and values, the last is taken."""
+    new.copy_(old[-len(new) :])
+    new.requires_grad_(old.requires_grad)
+
+
 def _is_causal_mask(mask: Tensor, tokens: int) -> bool:
     later = torch.ones(tokens, tokens, dtype=torch.bool, device=mask.device).triu(1)
     if mask.dtype != torch.bool:
@@ -149,7 +158,8 @@ def swap_attention(
     Args:
         module: any module that holds attention, or an attention itself.
         tokens: k, how many tokens attention runs over: for all of them, or by the name of each (as in
-            `module.named_modules()`), in which case the others stay.
+            `module.named_modules()`), in which case the others stay. An attention in several places has one of their
+            names and is swapped in all.
         causal: for a decoder over time: each token takes from itself and those before it.
         mixer: `NormLin`, or a factory with its interface, such as `partial(NormLin, norm="l2")`.
         copy: leave `module` as it is and change a copy; otherwise it is changed in place.
@@ -157,19 +167,22 @@ def swap_attention(
     module = deepcopy(module) if copy else module
     places = module.named_modules(remove_duplicate=False)
     found = {name: each for name, each in places if isinstance(each, nn.MultiheadAttention)}
-    counts = dict(tokens) if isinstance(tokens, Mapping) else dict.fromkeys(found, int(tokens))
+    counts = tokens if isinstance(tokens, Mapping) else dict.fromkeys(found, tokens)
     _check_names(module, found, counts)
     made: dict[nn.Module, NormLinAttention] = {}  # one attention in two places stays one
     for name, count in counts.items():
         if found[name] not in made:
-            made[found[name]] = _replacement(name, found[name], count, causal, mixer)
+            made[found[name]] = _replacement(name, found[name], int(count), causal, mixer)
     if "" in counts:
         return made[found[""]]
-    for name in counts:
-        parent, _, leaf = name.rpartition(".")
-        setattr(module.get_submodule(parent), leaf, made[found[name]])
+    for name, attention in found.items():
+        if attention in made:
+            parent, _, leaf = name.rpartition(".")
+            setattr(module.get_submodule(parent), leaf, made[attention])
     for each in module.modules():
-        if isinstance(each, nn.TransformerEncoder):
+        if isinstance(each, nn.TransformerEncoder) and any(
+            isinstance(part, NormLinAttention) for part in each.modules()
+        ):
             each.use_nested_tensor = False  # it hides padding in nested tensors; the layer must see it to refuse it
     return module
 
@@ -181,8 +194,10 @@ def _check_names(module: nn.Module, found: Mapping[str, nn.Module], counts: Mapp
             "other attention needs NormLin put in its place by hand"
         )
     for name, count in counts.items():
-        if count < 1:
-            raise ConfigError(f"tokens must be at least 1, found {count}: it is how many tokens attention runs over")
+        if count < 1 or count != int(count):
+            raise ConfigError(
+                f"tokens must be a whole number, at least 1, found {count}: it is how many tokens attention runs over"
+            )
         if name not in found:
             raise ConfigError(f"no attention is called {name!r}: there are {', '.join(found)}")
         parent = module.get_submodule(name.rpartition(".")[0])

@@ -1,14 +1,15 @@
 """OrthoTrans around any forecaster."""
 
 from copy import deepcopy
-from typing import Any
 
+import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from olinear.errors import ConfigError, DataError
 from olinear.nn import OrthoTrans, RevIN
 from olinear.nn.functional import check_windows
+from olinear.nn.revin import WindowStats
 
 
 class OrthoForecaster(nn.Module):
@@ -49,10 +50,11 @@ class OrthoForecaster(nn.Module):
 class Unnormalised(nn.Module):
     """What stands where a RevIN was: the window as it is."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, None]:  # b t n
-        return x, None
+    def forward(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
+        mean = torch.zeros_like(x[:, :1])  # b 1 n, for a host that undoes its norm by hand
+        return x, WindowStats(mean, torch.ones_like(mean))
 
-    def inverse(self, y: Tensor, stats: Any) -> Tensor:  # b h n
+    def inverse(self, y: Tensor, stats: WindowStats) -> Tensor:  # b h n
         return y
 
 
@@ -85,7 +87,7 @@ def with_orthotrans(
         input_transform, output_transform: Q_i and Q_o themselves, instead of those from `basis`; the identity,
             `OrthoTrans.fit(None, size, "identity")`, leaves one side in the time domain.
         normalise: False leaves normalisation alone: none outside, the model's own inside.
-        copy: leave `model` as it is and wrap a copy.
+        copy: leave `model` as it is and wrap a copy; otherwise its `RevIN` is taken out of itself.
     """
     if hasattr(model, "solve"):
         raise ConfigError(f"{type(model).__name__} is solved, not trained, and finds the same forecast in any basis")
@@ -105,15 +107,17 @@ def with_orthotrans(
 
 def _take_norm(model: nn.Module) -> nn.Module:
     """The model's own RevIN, taken out of it; a plain one if it has none."""
-    found = [name for name, module in model.named_modules() if isinstance(module, RevIN)]
-    if not found:
+    places = model.named_modules(remove_duplicate=False)  # one RevIN may have several names
+    found = {name: module for name, module in places if isinstance(module, RevIN)}
+    norms = set(found.values())
+    if not norms:
         return RevIN(1, affine=False)
-    if len(found) > 1:
+    if len(norms) > 1:
         raise ConfigError(
-            f"{type(model).__name__} normalises in {len(found)} places ({', '.join(found)}), and which of them comes "
+            f"{type(model).__name__} normalises in {len(norms)} places ({', '.join(found)}), and which of them comes "
             "first cannot be seen from outside: use OrthoTrans as a layer inside it, or pass normalise=False"
         )
-    parent, _, name = found[0].rpartition(".")
-    norm = model.get_submodule(found[0])
-    setattr(model.get_submodule(parent), name, Unnormalised())
-    return norm
+    for name in found:
+        parent, _, leaf = name.rpartition(".")
+        setattr(model.get_submodule(parent), leaf, Unnormalised())
+    return norms.pop()
