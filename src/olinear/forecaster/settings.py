@@ -46,8 +46,8 @@ def choose_settings(given: Mapping[str, Any], rows: int, n_series: int, frequenc
     given["model"] = find_model(given.get("model", MAIN))
     if given["model"] == MAIN and given.get("options"):
         raise ConfigError(
-            "options= is for other models, as is --option: OLinear's parts are arguments of their own, such as "
-            "model_dim= or --model-dim"
+            "options= is for other models, as is --option: what OLinear takes here has an argument of its own, such as "
+            "model_dim= or --model-dim, and olinear.training.train trains one of other parts (mixer=, temporal=, …)"
         )
     horizon = given["horizon"]
     lookback = given.setdefault("lookback", default_lookback(horizon, rows, frequency.season))
