@@ -117,6 +117,17 @@ def test_rows_of_different_threads_are_told():
     assert lines[0].endswith("on 1 or 2 threads: ratios of different rows compare only roughly.")
 
 
+def test_rows_of_different_versions_are_told():
+    one, other = cost("DLinear", versions="olinear 1", commit="a"), cost("RLinear", versions="olinear 1", commit="b")
+    lines = cost_lines([one, other])
+    assert lines[1] == "Measured by several versions (olinear 1, commit a; olinear 1, commit b)."
+    assert not any("several versions" in line for line in cost_lines([one]))
+
+
+def test_what_else_to_know_of_a_model_is_told():
+    assert any(line.startswith("TiDE: as trained on ETTh1") for line in cost_lines([cost("TiDE")]))
+
+
 def test_the_columns_are_those_promised():
     assert COLUMNS[:3] == ["model", "form", "series"]
     assert {"threads", "versions", "commit", "training_ratio", "inference_ratio"} <= set(COLUMNS)

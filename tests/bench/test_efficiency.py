@@ -18,7 +18,7 @@ from olinear.bench.efficiency.cases import (
     Case,
 )
 from olinear.bench.efficiency.measuring import Budget, Told, _in_words, _measure, best_times
-from olinear.bench.efficiency.rows import CostRow, add_cost, costs_file, read_costs
+from olinear.bench.efficiency.rows import CostRow, add_cost, costs_file, costs_of, read_costs
 from olinear.bench.efficiency.running import Runner, make_plan
 from olinear.bench.results import runs_folder
 from olinear.errors import ConfigError, DataError
@@ -65,6 +65,16 @@ def test_a_stage_tells_memory_time_and_ratio(stage, monkeypatch):
     assert 0 < found[f"{stage}_ratio"] < 1  # DLinear against OLinear
     assert f"{stage}_memory_mb" in found or not Path("/proc/self/status").exists()
     assert told[0].silence == QUICK.call
+
+
+def test_a_slow_call_is_not_repeated(monkeypatch):
+    """Two training steps are needed for the memory, and a third of a minute each would tell nothing more."""
+    calls: list[str] = []
+    monkeypatch.setattr(measuring, "SLOW", 0.0)
+    monkeypatch.setattr(measuring, "training_step", lambda model, case: lambda: calls.append(type(model).__name__))
+    _measure(SMALL, "training", QUICK, lambda told: None)
+    assert calls.count("DLinear") == 2
+    assert calls.count("OLinear") > 2
 
 
 def test_want_of_memory_is_called_so():
@@ -176,6 +186,13 @@ def test_what_is_there_is_not_measured_again(tmp_path):
     assert len(make_plan(cases, tmp_path, SPEED, again=True)) == 2
     other = replace(find_case("DLinear"), settings='{"window": 13}')
     assert [planned.case for planned in make_plan([other], tmp_path, SPEED)] == [other]
+
+
+def test_rows_of_other_settings_are_left_out(tmp_path):
+    """A model that is no longer trained in a size of its own must not be drawn with what that once cost."""
+    add_cost(tmp_path, cost("DLinear"))
+    add_cost(tmp_path, replace(cost("RLinear"), settings='{"dropout": 0.5}'))
+    assert [row.model for row in costs_of([find_case("DLinear"), find_case("RLinear")], tmp_path)] == ["DLinear"]
 
 
 def test_a_row_takes_the_place_of_the_earlier_one(tmp_path):

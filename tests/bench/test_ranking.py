@@ -41,6 +41,7 @@ def test_means_ranks_and_what_is_missing(tmp_path):
     assert table.cells[2] == ["Ridge", None, "0.380 (2.5)?", None]
     assert table.bold == {(0, 2), (1, 3)}
     lines = ranking_lines(ranking)
+    assert lines[0].startswith("MSE, mean over 1 to 2 seeds, and its place")
     assert lines[0].endswith("Mean rank over ETTh1 96->96, ETTh1 96->192; Ridge lack some of them.")
     assert lines[1] == "OLinear is best on 1 of 2 tasks; its mean rank is number 1 of 2."
     assert len(ranking_table(ranking, [H192]).columns) == 3

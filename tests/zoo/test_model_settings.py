@@ -27,7 +27,7 @@ PUBLISHED = {
     ("Leddam", "main"): (1e-4, "constant", 128, 100, 6),
     ("CARD", "main"): (1e-4, "cosine", 128, 100, 20),
     ("Fredformer", "main"): (1e-4, "type3", 128, 100, 10),
-    ("TimesNet", "main"): (1e-4, "type1", 32, 10, 3),
+    ("TimesNet", "tsl"): (1e-4, "type1", 32, 10, 3),
     ("Crossformer", "main"): (1e-4, "stairs", 32, 20, 3),
     ("Crossformer", "tsl"): (1e-4, "type1", 32, 10, 3),
     ("FEDformer", "main"): (1e-4, "type1", 32, 10, 3),

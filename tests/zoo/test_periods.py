@@ -7,7 +7,17 @@ from image_parts import inception, transposed_inception
 from zoo_parts import gelu, randomised, softmax, weights_of, windows
 
 from olinear.errors import ConfigError
-from olinear.zoo.periods import ImageMixer, Inception, check_top_k, convolve, fold, spread, strongest_periods, unfold
+from olinear.zoo.periods import (
+    ImageMixer,
+    Inception,
+    check_top_k,
+    convolve,
+    fold,
+    spread,
+    square_images,
+    strongest_periods,
+    unfold,
+)
 
 
 def waves(*periods, length=48, batch=2):
@@ -60,10 +70,17 @@ class TestPeriods:
         assert [next(iter(strongest_periods(x[index : index + 1], 1))) for index in (0, 1)] == [12, 4]
 
     @pytest.mark.parametrize(("length", "top_k"), [(192, 5), (12, 3), (3, 5), (2, 1)])
-    def test_tensors_without_memory_have_some(self, length, top_k):
-        """What counts multiplications runs on them."""
-        found = strongest_periods(torch.empty(2, length, 3, device="meta"), top_k)
+    def test_square_images_need_no_data(self, length, top_k):
+        """What counts multiplications runs on tensors without memory, what measures time on noise."""
+        with square_images():
+            found = strongest_periods(torch.empty(2, length, 3, device="meta"), top_k)
+            assert list(strongest_periods(windows(2, length, 3), top_k)) == list(found)
         assert all(2 <= period <= length for period in found)
+
+    def test_images_are_about_square_only_inside(self):
+        with square_images():
+            assert list(strongest_periods(waves(48, length=96), 1)) == [10]
+        assert list(strongest_periods(waves(48, length=96), 1)) == [48]
 
     def test_half_precision_has_a_spectrum(self):
         assert list(strongest_periods(waves(12, 4).bfloat16(), 2)) == [12, 4]

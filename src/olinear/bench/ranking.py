@@ -11,7 +11,7 @@ from typing import Literal
 from olinear.bench.jobs import FIRST_SEED, Job
 from olinear.bench.results import Row, read_errors
 from olinear.bench.summary import DECIMALS, is_result
-from olinear.bench.table import Cell, Column, ResultTable
+from olinear.bench.table import Cell, Column, ResultTable, say_seeds
 from olinear.bench.tasks import TaskKey, own_tasks, published
 from olinear.evaluation import holm, least_p, sign_flip_test
 from olinear.zoo import MAIN
@@ -31,6 +31,7 @@ class Ranking:
     ranked: tuple[TaskKey, ...]  # the tasks that at least half of the models have
     ranks: dict[str, float]  # of the models that have all of those: mean over them; empty unless there are two
     marks: dict[tuple[str, TaskKey], str]  # see `_marks`
+    seeds: tuple[int, int]  # fewest and most of a score
 
 
 def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wanted: Sequence[TaskKey] = ()) -> Ranking:
@@ -49,7 +50,9 @@ def rank_models(rows: Iterable[Row], folder: Path, metric: Metric = "mse", wante
     ranked = tuple(key for key in tasks if 2 * counts.count(key) >= len(scores))
     whole = [model for model, by_task in scores.items() if ranked and all(key in by_task for key in ranked)]
     ranks = {model: fmean(_rank(scores, model, key) for key in ranked) for model in whole} if len(whole) > 1 else {}
-    return Ranking(metric, tasks, scores, ranked, ranks, _marks(scores, tasks, folder) if metric == "mse" else {})
+    seeds = [len(found[model][key]) for model, by_task in scores.items() for key in by_task] or [0]
+    marks = _marks(scores, tasks, folder) if metric == "mse" else {}
+    return Ranking(metric, tasks, scores, ranked, ranks, marks, (min(seeds), max(seeds)))
 
 
 def _rank(scores: dict[str, dict[TaskKey, float]], model: str, key: TaskKey) -> float:
@@ -110,7 +113,8 @@ def _cell(ranking: Ranking, model: str, key: TaskKey) -> str:
 
 def ranking_lines(ranking: Ranking) -> list[str]:
     """What the table means, in words."""
-    lines = [f"{ranking.metric.upper()}, mean over seeds, and its place in brackets. {_say_ranked(ranking)}"]
+    over = say_seeds(*ranking.seeds)
+    lines = [f"{ranking.metric.upper()}, mean over {over}, and its place in brackets. {_say_ranked(ranking)}"]
     if MAIN in ranking.scores:
         best = [key for key in ranking.tasks if is_best(ranking, MAIN, key)]
         place = sorted(ranking.ranks.values()).index(ranking.ranks[MAIN]) + 1 if MAIN in ranking.ranks else None

@@ -76,14 +76,18 @@ def dataset_table(scores: Sequence[DatasetScore]) -> ResultTable:
     return ResultTable([Column("dataset", False), *map(Column, names)], cells)
 
 
+def say_seeds(least: int, most: int) -> str:
+    """How many seeds something is the mean of."""
+    count = f"{least}" if least == most else f"{least} to {most}"
+    return f"{count} {'seed' if most == 1 else 'seeds'}"
+
+
 def summary_lines(summary: Summary) -> list[str]:
     """The figures over all tasks, in words."""
     if summary.mse_ratio is None or summary.mae_ratio is None:
         return [f"0 of {summary.of} tasks have a result."]
-    least, most = summary.seeds
-    seeds = f"{least}" if least == most else f"{least} to {most}"
     return [
-        f"{summary.tasks} of {summary.of} tasks, mean over {seeds} {'seed' if most == 1 else 'seeds'} each.",
+        f"{summary.tasks} of {summary.of} tasks, mean over {say_seeds(*summary.seeds)} each.",
         f"Ours / published {summary.reference}, mean over tasks: MSE {summary.mse_ratio:.3f}, "
         f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} "
         f"{'task' if len(summary.worse) == 1 else 'tasks'}.",

@@ -56,7 +56,7 @@ def study_efficiency(
 ) -> None:
     """Measure what has no row yet, then print the table and draw the picture."""
     from olinear.bench.efficiency.cases import find_models, find_series, make_cases, without_entry
-    from olinear.bench.efficiency.rows import costs_file, read_costs
+    from olinear.bench.efficiency.rows import costs_file, costs_of
     from olinear.bench.efficiency.table import PARTS, cost_lines, cost_table
 
     names, counts = find_models(choice.models), find_series(choice.series)
@@ -65,9 +65,10 @@ def study_efficiency(
     _check_files(results, out, plot)
     for name in without_entry(names):
         say(f"note: {name} has no entry in efficiency.toml and is taken with its defaults")
-    if not table_only and not _measure(make_cases(names, counts), choice, results):
+    cases = make_cases(names, counts)
+    if not table_only and not _measure(cases, choice, results):
         return
-    rows = [row for row in read_costs(results) if row.model in names and row.series in counts]
+    rows = costs_of(cases, results)
     if rows:
         parts = [cost_table(rows, [part]) for part in PARTS]
         deliver(cost_table(rows), cost_lines(rows), format, out, parts)
@@ -186,12 +187,13 @@ def _in_words(row: "CostRow") -> str:
 
 
 def _draw(results: Path, path: str) -> None:
+    from olinear.bench.efficiency.cases import find_models, make_cases
     from olinear.bench.efficiency.plot import SERIES, find_bubbles, plot_costs, say_missing
-    from olinear.bench.efficiency.rows import read_costs
+    from olinear.bench.efficiency.rows import costs_of
     from olinear.bench.results import read_results
     from olinear.evaluation.plots import save_figure
 
-    bubbles, missing = find_bubbles(read_costs(results), read_results(results))
+    bubbles, missing = find_bubbles(costs_of(make_cases(find_models(None), [SERIES]), results), read_results(results))
     if not bubbles:
         raise ConfigError(
             f"nothing to draw: no model with an accuracy has a training step measured with {SERIES} series: run this "

@@ -1,7 +1,9 @@
 """Windows as images: periods from a spectrum, folding by a period, Inception layers."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal
 
 import torch
@@ -11,6 +13,20 @@ from torch import Tensor, nn
 from olinear.errors import ConfigError
 
 Rows = Literal["keep", "halve", "double"]
+_square = ContextVar("square", default=False)
+
+
+@contextmanager
+def square_images() -> Iterator[None]:
+    """Inside, periods are such that images are about square, whatever the spectrum.
+
+    For comparing costs: what a convolution takes depends on the image, and noise has other periods than data.
+    """
+    before = _square.set(True)
+    try:
+        yield
+    finally:
+        _square.reset(before)
 
 
 def strongest_periods(x: Tensor, top_k: int) -> dict[int, Tensor]:  # b t m
@@ -26,7 +42,7 @@ def strongest_periods(x: Tensor, top_k: int) -> dict[int, Tensor]:  # b t m
     top_k = min(top_k, length // 2)
     signal = x if x.dtype == torch.float64 else x.float()  # no spectrum in half precision
     amplitude = torch.fft.rfft(signal, dim=1).abs().mean(-1)  # b frequencies
-    if x.is_meta:  # nothing to look at, only a cost to count: images that are about square
+    if _square.get():
         first = min(math.isqrt(length), length // 2 - top_k + 1)
         frequencies = list(range(first, first + top_k))
     else:

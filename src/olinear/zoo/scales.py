@@ -128,7 +128,7 @@ def coarse_to_fine(parts: Sequence[Tensor], steps: Sequence[Callable[[Tensor], T
 class ScaleHeads(nn.Module):
     """A forecast from each scale, with one map of the features for all: `b t_i m` of each scale -> `b h`.
 
-        y = Σ_i (W_i E_i + b_i) w + c
+        y = Σ_i ((W_i E_i + b_i) w + c)
 
     W_i acts on time and w on the features, so that the smaller product w comes first.
 

@@ -26,7 +26,7 @@ class TimeMixer(WindowModel):
     Time Series Forecasting. ICLR 2024.
 
         x_0 = x,     x_{i+1} = means of two steps of x_i,     E_i = drop(Conv(RevIN_i(x_i)))
-        E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i (W_i E_i + b_i) w + c)
+        E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i ((W_i E_i + b_i) w + c))
 
     The forecasts of the scales are summed. There is no position term, and dropout only in the embedding.
 

@@ -35,7 +35,7 @@ class TimeMixerPP(WindowModel):
     Machine for Universal Predictive Analysis. ICLR 2025.
 
         x_0 = x,     x_{i+1} = Conv₂(x_i),     z_i = RevIN_i(x_i),     z_S = z_S + Attention_n(z_S)
-        E_i = drop(Conv(z_i)),     E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i (W_i E_i + b_i) w + c)
+        E_i = drop(Conv(z_i)),     E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i ((W_i E_i + b_i) w + c))
 
     The series meet only in the attention over the rows of the coarsest scale. A forecast depends on the other windows
     of its batch: the k periods are those of the coarsest scale's spectrum, averaged over all series and windows. A

@@ -44,6 +44,7 @@ class Entry(Strict):
     at: dict[int, dict[str, Any]] = Field(default_factory=dict)
     normlin: dict[str, Any] | None = None
     note: str = ""
+    remark: str = ""
 
 
 class Settings(Strict):

@@ -14,6 +14,7 @@ from olinear.bench.tasks import CORRELATION
 from olinear.nn import NormLin, OLinear
 from olinear.nn.functional import series_correlation
 from olinear.zoo import MODELS
+from olinear.zoo.periods import square_images
 
 SPARE_ROWS = 64  # beyond one window, for what is computed from training rows
 
@@ -21,13 +22,13 @@ HOW_COUNTED = (
     "Parameters are those that are trained; what is compact or solved has none. Multiplications are those of matrix "
     "products and convolutions, for one window of a batch (the folded form multiplies its weights together once a "
     "batch). Attention counts as its two products, fused or not; an einsum as the product that it is; a product of "
-    "complex numbers as one; Fourier transforms, norms and what acts on single numbers not at all. The paper counts "
-    "like this, with 5 more for each number that a LayerNorm sees."
+    "complex numbers as one; Fourier transforms, norms and what acts on single numbers not at all. The paper's "
+    "counts of OLinear, DLinear and iTransformer are these and 5 more for each number that a LayerNorm sees."
 )
 # Which frequencies are strong is not known without data, and what a convolution costs depends on them.
 HOW_IMAGES_ARE_COUNTED = (
-    "Counted with images that are about square, and with six convolutions merged into one, which takes less than half "
-    "of the paper's multiplications"
+    "Counted and measured with images that are about square, as those of real data are, and with six convolutions "
+    "merged into one, which takes less than half of the paper's multiplications"
 )
 OF_IMAGES = ("TimesNet", "TimeMixer++")
 
@@ -67,6 +68,7 @@ def example(case: Case) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@square_images()
 def count(case: Case) -> Counts:
     """Counted on tensors without memory where the model can be made of them, or moved to them."""
 

@@ -42,7 +42,7 @@ class Bubble:
 def find_bubbles(costs: Iterable[CostRow], scores: Iterable[Row]) -> tuple[list[Bubble], dict[str, str]]:
     """A bubble for each model that has both, and for each of the others why it has none.
 
-    The cost is that of the very model whose accuracy is drawn: of the form TRAINED, where there is one.
+    The cost is that of the size whose accuracy is drawn: of the form TRAINED, where there is one.
     """
     forms = (PLAIN_FORM, REFERENCE, TRAINED)
     rows = [row for row in costs if row.series == SERIES and row.form in forms]
@@ -129,7 +129,7 @@ def _caption(missing: dict[str, str]) -> str:
     """What the picture does not show."""
     said = (
         f"{SERIES} series, batches of 16; each model in the size that `olinear bench run` trains on "
-        f"{ACCURACY.dataset}, its accuracy the mean over seeds."
+        f"{ACCURACY.dataset}, but without dropout; its accuracy is the mean over seeds."
     )
     lines = [said, *([f"Not drawn: {say_missing(missing)}."] if missing else [])]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 150))

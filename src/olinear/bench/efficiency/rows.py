@@ -10,9 +10,10 @@ from olinear.bench.records import column_names, read_records, write_records
 
 @dataclass(frozen=True)
 class CostRow:
-    """The cost of a case. Times are the best of several calls, of two at the least, in milliseconds; memory is the peak
-    of resident memory beyond what the process had before it built the model, in MB. A stage that was not measured has
-    an error, or does not exist (what is solved or precomputed is not trained)."""
+    """The cost of a case. Times are the best of several calls, in milliseconds, or that of the last one needed for the
+    memory if it took over ten seconds; memory is the peak of resident memory beyond what the process had before it
+    built the model, in MB. A stage that was not measured has an error, or does not exist (what is solved or precomputed
+    is not trained)."""
 
     model: str
     form: str
@@ -54,6 +55,11 @@ def read_costs(results: Path) -> list[CostRow]:
     """Every row; none if there is no file."""
     path = costs_file(results)
     return read_records(path, CostRow) if path.exists() else []
+
+
+def costs_of(cases: Sequence[Case], results: Path) -> list[CostRow]:
+    """The rows of some cases; those of settings that are no longer so are left out."""
+    return [row for row in read_costs(results) if row.case in cases]
 
 
 def add_cost(results: Path, row: CostRow) -> None:

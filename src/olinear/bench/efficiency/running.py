@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from olinear.bench.efficiency.cases import Case, Stage
 from olinear.bench.efficiency.counting import Counts, count
-from olinear.bench.efficiency.measuring import LEAST_ROUNDS, STARTING, Budget, Told, measure
+from olinear.bench.efficiency.measuring import LEAST_ROUNDS, SLOW, STARTING, Budget, Told, measure
 from olinear.bench.efficiency.rows import CostRow, add_cost, read_costs
 from olinear.bench.pool import interrupts_held
 from olinear.bench.results import runs_folder
@@ -55,7 +55,8 @@ def _estimate(case: Case, stage: Stage, counts: Counts, speed: float, budget: Bu
     one = passes * case.batch * counts.multiplications / (REACHED * speed)
     if one > budget.call:
         return START + budget.call
-    return START + calls * one + max(budget.seconds, min(LEAST_ROUNDS * one, LEAST_ROUNDS * budget.seconds + one))
+    further = LEAST_ROUNDS * one if one <= SLOW else 0.0
+    return START + calls * one + max(budget.seconds, min(further, LEAST_ROUNDS * budget.seconds + one))
 
 
 def _fresh_processes() -> Any:

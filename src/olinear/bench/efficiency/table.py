@@ -22,10 +22,10 @@ COUNTS = (
 PARTS = ("counts", "training", "inference")
 
 HOW_MEASURED = (
-    "Times are the best of several calls, of two at the least; a ratio is to OLinear folded, measured in turns with "
-    "the case in the same process. The ratio to OLinear plain is the quotient of two such ratios; beside it stands the "
-    "paper's, to its own OLinear, which is the plain form, on a GPU (of times with one digit for 862 series). "
-    "Memory is the peak beyond what the process had before it built the model."
+    "Times are the best of several calls; one of over ten seconds is not repeated. A ratio is to OLinear folded, "
+    "measured in turns with the case in the same process. The ratio to OLinear plain is the quotient of two such "
+    "ratios; beside it stands the paper's, to its own OLinear, which is the plain form, on a GPU (of times with one "
+    "digit for 862 series). Memory is the peak beyond what the process had before it built the model."
 )
 
 
@@ -83,10 +83,13 @@ def status(error: str) -> str:
 
 def cost_lines(rows: Sequence[CostRow]) -> list[str]:
     """What stands beneath the table."""
-    lines = [_say_threads(rows), HOW_MEASURED, *_say_noise(rows), HOW_COUNTED]
-    images = [name for name in OF_IMAGES if name in {row.model for row in rows}]
+    lines = [_say_threads(rows), *_say_runs(rows), HOW_MEASURED, *_say_noise(rows), HOW_COUNTED]
+    models = dict.fromkeys(row.model for row in rows)
+    images = [name for name in OF_IMAGES if name in models]
     if images:
         lines.append(f"{HOW_IMAGES_ARE_COUNTED}: {', '.join(images)}.")
+    remarks = {name: settings().models.get(name, Entry()).remark for name in models}
+    lines += [f"{name}: {remark}." for name, remark in remarks.items() if remark]
     return [*lines, *_say_parameters(rows), *_say_pairs(rows), *_say_failures(rows)]
 
 
@@ -97,6 +100,12 @@ def _say_threads(rows: Sequence[CostRow]) -> str:
     if len(threads) == 1:
         return said + f"{threads[0]} {'thread' if threads[0] == 1 else 'threads'}."
     return said + f"{' or '.join(map(str, threads))} threads: ratios of different rows compare only roughly."
+
+
+def _say_runs(rows: Sequence[CostRow]) -> list[str]:
+    """Whether all was measured by one version of everything."""
+    made = sorted({f"{row.versions}, commit {row.commit}" for row in rows})
+    return [f"Measured by several versions ({'; '.join(made)})."] if len(made) > 1 else []
 
 
 def _say_noise(rows: Sequence[CostRow]) -> list[str]:
