@@ -10,6 +10,7 @@ from olinear.bench.jobs import Job, expand, recipe
 from olinear.bench.planning import LONG, Planned, estimate, make_plan, matrix_speed, wall_seconds
 from olinear.bench.tasks import TaskKey, tasks
 from olinear.errors import ConfigError
+from olinear.zoo import MODELS
 
 SPEED = 3e10  # about one core's
 
@@ -96,6 +97,12 @@ def test_estimates_are_of_the_right_size():
     assert 5 < estimate(recipe(EXCHANGE), SPEED).seconds < 60
     assert estimate(recipe(Job(TaskKey("Traffic", 96, 720))), SPEED).seconds > 3600
     assert estimate(recipe(EXCHANGE), SPEED).seconds < estimate(recipe(EXCHANGE), SPEED / 10).seconds
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_has_an_estimate(model):
+    """Also one that looks at its data, which is not there when time is estimated."""
+    assert estimate(recipe(Job(TaskKey("ETTh1", 96, 96), model)), SPEED).seconds > 0
 
 
 def test_estimates_follow_what_a_variant_trains():

@@ -14,7 +14,6 @@ from olinear.bench.tasks import CORRELATION
 from olinear.nn import NormLin, OLinear
 from olinear.nn.functional import series_correlation
 from olinear.zoo import MODELS
-from olinear.zoo.periods import square_images
 
 SPARE_ROWS = 64  # beyond one window, for what is computed from training rows
 
@@ -68,7 +67,6 @@ def example(case: Case) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-@square_images()
 def count(case: Case) -> Counts:
     """Counted on tensors without memory where the model can be made of them, or moved to them."""
 
