@@ -36,9 +36,9 @@ def all_methods(both=1.7, pre=1.8, post=1.9, neither=2.0, seeds=1, step=0.01) ->
 def test_means_over_horizons_and_seeds():
     (found,) = compare(STUDY, all_methods(seeds=3))
     both = found.scores[0]
-    assert (both.method, sorted(both.by_seed)) == ("both", [2023, 2024, 2025])
+    assert (both.method, both.seeds) == ("both", 3)
     assert both.mse == pytest.approx(1.71)
-    assert both.spread == pytest.approx(stdev([1.70, 1.71, 1.72]))
+    assert both.spread == pytest.approx(stdev([1.70, 1.71, 1.72]) / math.sqrt(4))  # of a mean over four horizons
     assert both.paper.mse == pytest.approx((1.737 + 1.714 + 1.821 + 1.785) / 4)
     assert both.paper.mae == pytest.approx((0.800 + 0.795 + 0.804 + 0.810) / 4)
 
@@ -63,14 +63,24 @@ def test_a_printed_mean_stands_beside_all_horizons_or_none():
     assert compare(study, made((3, 6)))[0].scores[0].paper == (None, None)
 
 
-def test_a_seed_of_some_horizons_alone_does_not_count():
-    """It would weigh on these: methods would be told apart by which of their horizons were run more often."""
-    more = [*rows("main", 1.7), *(row for row in rows("main", 1.7, 3, (24,), step=0.5) if row.seed != 2023)]
+def test_horizons_may_have_different_seeds():
+    """Each horizon is a mean over its seeds and counts alike; its variance stands for that of a horizon with one."""
+    more = [*rows("main", 1.7, horizons=(24, 36, 48)), *rows("main", 1.9, 3, (60,), step=0.1)]
     (found,) = compare(STUDY, [*more, *rows("pre-post/pre", 1.8)])
-    assert found.scores[0].by_seed == pytest.approx({2023: 1.7})
-    assert found.scores[0].mse == pytest.approx(1.7)
-    nothing_common = [*rows("main", 1.7, horizons=(24,)), *rows("main", 1.7, 2, (36,))[1:]]
-    assert compare(STUDY, nothing_common)[0].scores[0].mse is None
+    both = found.scores[0]
+    assert both.seeds == "1 to 3"
+    assert both.mse == pytest.approx((3 * 1.7 + 2.0) / 4)
+    assert both.spread == pytest.approx(0.1 / 2)
+    assert found.gap(*found.scores[:2]).mean == pytest.approx(
+        (3 * -0.1 + 0.1) / 4
+    )  # on the first seed, which both have
+    assert study_table([found]).cells[0][5] == "1 to 3"
+
+
+def test_methods_without_a_common_seed_are_compared_by_their_means():
+    later = [row for row in rows("pre-post/pre", 1.8, 3) if row.seed != 2023]
+    (found,) = compare(STUDY, [*rows("main", 1.7), *later])
+    assert found.gap(*found.scores[:2]) == pytest.approx((-0.115, None))
 
 
 def test_failures_are_not_compared():
@@ -170,9 +180,9 @@ def test_the_whole_study_in_one_line():
 def test_one_seed_takes_the_spread_of_the_others():
     mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.79)]
     (found,) = compare(STUDY, mixed)
-    assert found.typical_spread == pytest.approx(0.05 * math.sqrt(2))
+    assert found.typical_spread == pytest.approx(0.05 / math.sqrt(4) * math.sqrt(2))
     assert found.tied(*found.scores[:2])
-    assert "pairs with one common seed are tied within 0.071" in order_lines([found])[0]
+    assert "pairs with one common seed are tied within 0.035" in order_lines([found])[0]
     (line,) = order_lines(compare(STUDY, all_methods()))
     assert "one seed each, so that only equals are tied" in line
     (line,) = order_lines(compare(STUDY, all_methods(both=1.7, pre=1.7)))

@@ -6,34 +6,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean, median
+from statistics import fmean, median, variance
 from typing import Literal, NamedTuple
 
 from olinear.bench.results import Row
 from olinear.bench.studies import NOTHING, Place, Printed, Study, printed
-from olinear.bench.summary import DECIMALS, is_result, spread
+from olinear.bench.summary import DECIMALS, is_result
 from olinear.bench.table import Cell, Column, ResultTable
 from olinear.bench.tasks import TaskKey
 
 
 @dataclass(frozen=True)
 class MethodScore:
-    """A method on one dataset: means over the horizons, then over the seeds that all of them have; None without any."""
+    """A method on one dataset: means over the seeds of each horizon, then over the horizons; None without a result."""
 
     method: str
     mse: float | None
     mae: float | None
-    by_seed: Mapping[int, float]  # MSE, mean over the horizons
+    by_horizon: Sequence[Mapping[int, float]]  # the MSE of each seed, for each horizon
     paper: Printed
 
     @property
     def spread(self) -> float | None:
-        """Of the MSE: standard deviation over seeds; None for one seed."""
-        return spread(list(self.by_seed.values()))
+        """Of the MSE, from seed to seed; None for one seed."""
+        return _spread_of_mean([list(by_seed.values()) for by_seed in self.by_horizon])
+
+    @property
+    def seeds(self) -> str | int | None:
+        """How many: fewest and most of a horizon."""
+        counts = sorted({len(by_seed) for by_seed in self.by_horizon})
+        return f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else counts[0] if counts else None
 
 
 class Gap(NamedTuple):
-    """By how much a method's MSE is above another's: mean over the seeds of both, and its standard deviation."""
+    """By how much a method's MSE is above another's: mean over the seeds of both, and its deviation between seeds."""
 
     mean: float
     spread: float | None  # None for one seed
@@ -77,9 +83,8 @@ class Comparison:
 
     def gap(self, a: MethodScore, b: MethodScore) -> Gap:
         """Seed by seed, since what a seed does to one method it often does to the other."""
-        common = sorted(a.by_seed.keys() & b.by_seed.keys())
-        gaps = [a.by_seed[seed] - b.by_seed[seed] for seed in common] or [(a.mse or 0) - (b.mse or 0)]
-        return Gap(fmean(gaps), spread(gaps))
+        gaps = [_gaps(ours, others) for ours, others in zip(a.by_horizon, b.by_horizon, strict=True)]
+        return Gap(fmean(map(fmean, gaps)), _spread_of_mean(gaps))
 
     @cached_property
     def typical_spread(self) -> float | None:
@@ -136,13 +141,26 @@ def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
 
 
 def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> MethodScore:
-    """Of the seeds that every task has: a seed of some tasks alone would weigh on these."""
-    seeds = set.intersection(*({row.seed for row in rows} for rows in by_task)) if by_task else set()
-    if not seeds:
-        return MethodScore(method, None, None, {}, paper)
-    rows = [row for rows in by_task for row in rows if row.seed in seeds]
-    by_seed = {seed: fmean(row.mse or 0.0 for row in rows if row.seed == seed) for seed in seeds}
-    return MethodScore(method, fmean(by_seed.values()), fmean(row.mae or 0.0 for row in rows), by_seed, paper)
+    if not by_task or not all(by_task):
+        return MethodScore(method, None, None, [], paper)
+    mse, mae = (fmean(fmean(getattr(row, name) for row in rows) for rows in by_task) for name in ("mse", "mae"))
+    return MethodScore(method, mse, mae, [{row.seed: row.mse or 0.0 for row in rows} for rows in by_task], paper)
+
+
+def _gaps(ours: Mapping[int, float], others: Mapping[int, float]) -> list[float]:
+    """The difference at each seed that both have, or that of the means if there is none."""
+    common = sorted(ours.keys() & others.keys())
+    return [ours[seed] - others[seed] for seed in common] or [fmean(ours.values()) - fmean(others.values())]
+
+
+def _spread_of_mean(by_horizon: Sequence[Sequence[float]]) -> float | None:
+    """The standard deviation from seed to seed of a mean over H horizons, √(Σ_h var_h) / H.
+
+    What a seed does to one horizon says little of what it does to another. A horizon with one seed counts with the mean
+    variance of the others; None if all have one.
+    """
+    known = [variance(values) for values in by_horizon if len(values) > 1]
+    return math.sqrt(fmean(known) / len(by_horizon)) if known else None
 
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
@@ -168,7 +186,7 @@ def study_table(comparisons: Sequence[Comparison]) -> ResultTable:
         place = comparison.place
         for score in comparison.scores:
             cells: list[Cell] = [comparison.model, place.dataset, place.lookback, comparison.over, score.method]
-            cells += [len(score.by_seed) or None, score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
+            cells += [score.seeds, score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
             table.cells.append([*cells, _rank(score.mse, ours), _rank(score.paper.mse, paper)])
             if table.cells[-1][-2] == 1:
                 table.bold.add((len(table.cells) - 1, len(columns) + names.index("MSE")))
