@@ -51,7 +51,7 @@ def test_more_seeds_only_of_what_is_quick(data, results):
 
 def test_the_table_trains_nothing(results):
     outcome = done("bench", "study", "pre-post", "--table", "--results", results)
-    assert "best is both; in the paper both: the same order; one seed each" in outcome.out
+    assert "best is both; in the paper both: the same order; too few seeds" in outcome.out
     assert "jobs to do" not in outcome.err
 
 

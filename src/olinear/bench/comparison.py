@@ -157,10 +157,10 @@ def _spread_of_mean(by_horizon: Sequence[Sequence[float]]) -> float | None:
     """The standard deviation from seed to seed of a mean over H horizons, √(Σ_h var_h) / H.
 
     What a seed does to one horizon says little of what it does to another. A horizon with one seed counts with the mean
-    variance of the others; None if all have one.
+    variance of the others; None if these are less than half, for short horizons vary less than long ones.
     """
     known = [variance(values) for values in by_horizon if len(values) > 1]
-    return math.sqrt(fmean(known) / len(by_horizon)) if known else None
+    return math.sqrt(fmean(known) / len(by_horizon)) if known and 2 * len(known) >= len(by_horizon) else None
 
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
@@ -218,9 +218,9 @@ def _say_order(comparison: Comparison) -> str:
     beside_the_paper = len(comparison.printed) > 1
     said.append(_say_agreement(comparison) if beside_the_paper else "the paper prints nothing to compare with")
     if comparison.typical_spread is None:
-        said.append("one seed each, so that only equals are tied")
+        said.append("too few seeds for a spread, so that only equals are tied")
     elif any(comparison.gap(a, b).spread is None for a, b in combinations(comparison.known, 2)):
-        said.append(f"pairs with one common seed are tied within {comparison.typical_spread:.2g}")
+        said.append(f"pairs with too few common seeds are tied within {comparison.typical_spread:.2g}")
     return "; ".join(said) + "."
 
 
