@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 NEEDS_DATA = "for want of data"
 
 torch.set_num_threads(1)  # small tensors: a second thread only waits, and badly so on a busy machine
+settings.register_profile("untimed", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from cli_parts import SMALL, call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-modest = settings(deadline=None, max_examples=25)
+modest = settings(max_examples=25)
 FIRST = date(2024, 1, 1)
 DAYS = [str(FIRST + timedelta(days=day)) for day in range(40)]
 GOOD = "time,a,b\n" + "".join(f"{day},{row % 7}.5,{(row * row) % 11}\n" for row, day in enumerate(DAYS))

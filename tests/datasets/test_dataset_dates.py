@@ -37,7 +37,7 @@ def test_every_date_form(tmp_path, form):
     assert list(found.tz_localize(None)) == list(days)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(

@@ -23,7 +23,7 @@ def errors(model, windows: Windows) -> np.ndarray:
     return np.stack(rows)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 40), st.integers(1, 30), st.integers(0, 99))
 def test_scores_are_means_over_all_windows(room, batch_size, seed):
     """The last, smaller batch counts by its windows, neither dropped nor weighted as a full one."""
@@ -67,7 +67,7 @@ def scale_free(model, windows: Windows) -> dict[str, float]:
     return {name: float(np.mean(values)) if values else np.nan for name, values in found.items()}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 30), st.integers(0, 99))
 def test_scale_free_scores_by_numpy(room, horizon, batch_size, seed):
     """Each window and series counts once, whatever the batches."""

@@ -234,7 +234,7 @@ def test_both_answers_are_frames_of_the_users_kind(fitted, frame, kind, layout):
 # No look ahead
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(FIRST + 1, LAST), st.integers(0, 2**32 - 1), st.integers(0, 12), st.sampled_from(["wild", "gone"]))
 def test_what_comes_after_an_origin_never_changes_its_forecast(fitted, frame, origin, seed, gaps, change):
     """Whatever happens later, gaps around the origin included: a forecast is made of the past."""

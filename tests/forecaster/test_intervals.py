@@ -12,7 +12,7 @@ from olinear.errors import ConfigError
 from olinear.forecaster.intervals import LEAST_DEVIATION, Intervals, lookback_scale
 from olinear.windows import Windows
 
-modest = settings(deadline=None, max_examples=40)
+modest = settings(max_examples=40)
 nan = float("nan")
 
 

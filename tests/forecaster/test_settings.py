@@ -8,7 +8,7 @@ from olinear.errors import ConfigError, DataError
 from olinear.forecaster.settings import Settings, choose_settings, default_lookback
 from olinear.frames import Frequency
 
-modest = settings(deadline=None, max_examples=100)
+modest = settings(max_examples=100)
 HOURLY = Frequency("h")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from olinear.errors import DataError
 from olinear.frames import Frequency, find_frequency
 
-modest = settings(deadline=None, max_examples=80)
+modest = settings(max_examples=80)
 
 # A usual frequency by its pandas name, and the steps of its natural cycle.
 USUAL = {

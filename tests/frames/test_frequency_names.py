@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from olinear.errors import ConfigError
 from olinear.frames import Frequency, parse_frequency
 
-modest = settings(deadline=None, max_examples=80)
+modest = settings(max_examples=80)
 
 
 OLD = {

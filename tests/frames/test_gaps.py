@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from olinear.frames.gaps import bridge_gaps, hide_first_targets
 
 nan = np.nan
-modest = settings(deadline=None, max_examples=60)
+modest = settings(max_examples=60)
 tables = st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.one_of(st.just(nan), st.floats(-1e3, 1e3)))
 )

@@ -18,7 +18,7 @@ from olinear.errors import DataError
 from olinear.frames import FrameStyle, Frequency, Panel, build_frame, make_table, read_panel
 
 nan = np.nan
-modest = settings(deadline=None, max_examples=40)
+modest = settings(max_examples=40)
 TIMES = pd.date_range("2024-01-01", periods=6, freq="h")
 NAMES = {"wide": {"time": "when"}, "long": {"time": "when", "id": "shop", "value": "sales"}}
 

@@ -233,7 +233,7 @@ def frames(draw: st.DrawFn) -> Any:
         return frame  # what polars and pyarrow do not hold
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(frames(), st.sampled_from([None] * 5 + ["rows", "rows", "D", "h", "B", "MS"]))
 def test_any_frame_is_read_or_refused_as_an_error_of_olinear(frame, freq):
     """A user meets no error from the depths of another library, and nothing unsound gets through."""

@@ -158,7 +158,7 @@ def test_a_separator_at_the_end_of_each_row_shifts_nothing(tmp_path):
     assert frame["a"].tolist() == [1, 2, 3]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_damaged_gzip(tmp_path_factory, data):
     """Cut short or with a byte turned over: refused, unless nothing was lost."""
@@ -215,7 +215,7 @@ def tables(draw: st.DrawFn) -> bytes:
     return b"\n".join(map(draw(st.sampled_from([b",", b";", b"\t"])).join, lines))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(tables() | st.tuples(starts, st.binary(max_size=200)).map(b"".join), st.sampled_from(["csv", "csv", "parquet"]))
 def test_any_bytes_are_read_or_refused_as_an_error_of_olinear(tmp_path_factory, content, ending):
     """Whatever file a user names, no other library's error comes out, and nothing unsound gets through."""

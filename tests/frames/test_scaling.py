@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from olinear.frames import StandardScaler
 
-modest = settings(deadline=None, max_examples=60)
+modest = settings(max_examples=60)
 cells = st.integers(-(10**6), 10**6).map(lambda number: number / 8)
 tables = st.tuples(st.integers(2, 12), st.integers(1, 4)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=cells)

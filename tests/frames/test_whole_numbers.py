@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from olinear.errors import ConfigError, DataError
 from olinear.frames import Frequency, find_frequency
 
-modest = settings(deadline=None, max_examples=80)
+modest = settings(max_examples=80)
 
 
 @given(st.integers(-3000, 3000), st.integers(1, 50), st.integers(1, 30))

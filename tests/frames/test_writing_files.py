@@ -28,7 +28,7 @@ def test_what_is_written_reads_back(tmp_path, ending, zone):
     assert names(tmp_path) == [f"out.{ending}"]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=5), st.sampled_from(["out.csv", "out.parquet"]))
 def test_numbers_are_written_in_full(tmp_path_factory, numbers, name):
     path = str(tmp_path_factory.getbasetemp() / name)

@@ -103,7 +103,7 @@ def test_laguerre_does_not_overflow():
 
 
 @given(size=st.integers(1, 64), seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_fourier_rows_carry_the_power_of_each_frequency(size, seed):
     signal = np.random.default_rng(seed).normal(size=size)
     coefficients = make_basis("fourier", size) @ signal

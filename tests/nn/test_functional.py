@@ -30,7 +30,7 @@ def random_rows(size, seed):
 
 class TestOrthogonalBasis:
     @given(size=st.integers(1, 12), seed=SEEDS)
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     def test_diagonalises_with_falling_eigenvalues(self, size, seed):
         square = np.random.default_rng(seed).normal(size=(size, size))
         matrix = square + square.T
@@ -41,7 +41,7 @@ class TestOrthogonalBasis:
         assert (np.diff(np.diag(rotated)) <= 1e-12 * np.abs(matrix).max() * size).all()
 
     @given(size=st.integers(1, 8), seed=SEEDS)
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     def test_finds_the_vectors_a_matrix_was_made_of(self, size, seed):
         """Rows are the basis vectors, the first that of the largest eigenvalue, the largest entry positive."""
         rows = random_rows(size, seed)
@@ -95,13 +95,13 @@ class TestOrthogonalBasis:
 
 class TestSeriesCorrelation:
     @given(rows=st.integers(3, 50), n_series=st.integers(2, 6), offset=st.sampled_from([0.0, 1e6]), seed=SEEDS)
-    @settings(deadline=None, max_examples=40)
+    @settings(max_examples=40)
     def test_equals_numpy(self, rows, n_series, offset, seed):
         values = np.random.default_rng(seed).normal(size=(rows, n_series)) + offset
         np.testing.assert_allclose(series_correlation(values), np.corrcoef(values.T), atol=1e-9)
 
     @given(share=st.sampled_from([0.05, 0.4]), offset=st.sampled_from([0.0, 1e3]), seed=SEEDS)
-    @settings(deadline=None, max_examples=30)
+    @settings(max_examples=30)
     def test_missing_values_are_left_out_pair_by_pair(self, share, offset, seed):
         rng = np.random.default_rng(seed)
         values = offset + rng.normal(size=(60, 4)).cumsum(0)
@@ -150,7 +150,7 @@ class TestRowNormalise:
         np.testing.assert_allclose(result, expected, atol=1e-14)
 
     @given(weight=SQUARES, transform=st.sampled_from(POSITIVE), causal=st.booleans())
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     def test_rows_of_positive_transforms_sum_to_one(self, weight, transform, causal):
         """Each series is a weighted mean of all, which is what makes NormLin comparable with attention."""
         matrix = row_normalise(torch.from_numpy(weight), transform, "l1", causal)
@@ -158,7 +158,7 @@ class TestRowNormalise:
         np.testing.assert_allclose(matrix.sum(-1), 1.0, rtol=1e-12)
 
     @given(weight=SQUARES, transform=st.sampled_from(sorted(NUMPY_TRANSFORMS)), norm=st.sampled_from(["l1", "l2"]))
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     def test_causal_matrix_never_looks_ahead(self, weight, transform, norm):
         matrix = row_normalise(torch.from_numpy(weight), transform, norm, causal=True).numpy()
         np.testing.assert_array_equal(matrix[np.triu_indices_from(matrix, 1)], 0.0)
@@ -194,7 +194,7 @@ def gaussians(draw):
 
 class TestGaussianConditional:
     @given(gaussian=gaussians())
-    @settings(deadline=None, max_examples=60)
+    @settings(max_examples=60)
     def test_equals_the_precision_matrix_formula(self, gaussian):
         """Theorem 1 by its other road: a conditional is read off the blocks of the inverse covariance."""
         mean, covariance, observed, values = gaussian

@@ -49,7 +49,7 @@ def test_equals_numpy_on_the_lagged_copies(rows, lags, n_series, kind):
     seed=st.integers(0, 2**32 - 1),
     kind=st.sampled_from(sorted(KINDS)),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_equals_numpy_for_any_shape(lags, length, n_series, seed, kind):
     values = KINDS[kind](noise(length + lags - 1, n_series, seed))
     result = lag_correlation(values, lags)
@@ -59,7 +59,7 @@ def test_equals_numpy_for_any_shape(lags, length, n_series, seed, kind):
 
 
 @given(seed=st.integers(0, 2**32 - 1), share=st.sampled_from([0.01, 0.1, 0.3]), lags=st.integers(1, 10))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_missing_values_are_left_out_pair_by_pair(seed, share, lags):
     """A gap must cost the pairs it touches and nothing else: pandas' pairwise-complete correlation."""
     values = 1e3 + noise(80, 2, seed).cumsum(0)
@@ -76,7 +76,7 @@ def test_one_gappy_series_beside_a_complete_one():
 
 
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(4)))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_order_of_series_does_not_matter(seed, order):
     values = noise(40, 4, seed)
     np.testing.assert_allclose(lag_correlation(values[:, order], 5), lag_correlation(values, 5), atol=1e-13, rtol=0)

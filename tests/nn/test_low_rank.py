@@ -10,7 +10,7 @@ from olinear.nn import LowRankNormLin
 
 
 @given(size=st.integers(1, 12), rank=st.integers(1, 12), scale=st.floats(0.01, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rows_are_positive_and_sum_to_one(size: int, rank: int, scale: float):
     layer = LowRankNormLin(size, rank=min(rank, size)).double()
     with torch.no_grad():

@@ -119,7 +119,7 @@ def test_causal_output_depends_on_the_past_only(transform):
 
 
 @given(order=st.permutations(range(6)), norm=st.sampled_from(["l1", "l2"]), seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_permuting_series_and_weight_permutes_the_output(order, norm, seed):
     """No series has a special place: only the weight knows who is who."""
     layer, permuted, x = NormLin(6, norm=norm).double(), NormLin(6, norm=norm).double(), features(2, 6, 3, seed=seed)

@@ -153,7 +153,7 @@ class TestDropout:
 
 class TestSymmetries:
     @given(order=st.permutations(range(4)), seed=st.integers(0, 2**32 - 1))
-    @settings(deadline=None, max_examples=10)
+    @settings(max_examples=10)
     def test_permuting_series_with_their_parameters_permutes_forecasts(self, order, seed):
         model, permuted = randomised(small(n_series=4)), small(n_series=4).eval()
         weights = model.state_dict()
@@ -166,7 +166,7 @@ class TestSymmetries:
         torch.testing.assert_close(permuted(x[..., order]), model(x)[..., order])
 
     @given(scale=st.floats(0.5, 100), shift=st.floats(-1e3, 1e3), seed=st.integers(0, 2**32 - 1))
-    @settings(deadline=None, max_examples=10)
+    @settings(max_examples=10)
     def test_forecast_follows_the_units_of_the_input(self, scale, shift, seed):
         """RevIN's promise: Celsius or Fahrenheit, the forecast is the same temperature (up to ε in the variance)."""
         model, x = randomised(small(affine=False)), 100 * windows(seed=seed)

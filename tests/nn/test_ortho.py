@@ -13,7 +13,7 @@ from olinear.nn.bases import make_basis
 
 
 @given(size=st.integers(1, 16), seed=st.integers(0, 2**32 - 1), leading=st.sampled_from([(), (3,), (2, 1, 4)]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_forward_equals_numpy_and_inverse_undoes_it(size, seed, leading):
     basis = random_basis(size, seed)
     transform = OrthoTrans(basis).double()

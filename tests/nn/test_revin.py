@@ -66,7 +66,7 @@ def test_inverse_equals_numpy():
     affine=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_inverse_undoes_forward(batch, lookback, n_series, affine, seed):
     revin = affine_revin(n_series, seed) if affine else RevIN(n_series, affine=False)
     x = windows(batch, lookback, n_series, seed=seed)

@@ -25,7 +25,7 @@ numbers = st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans(), st
 records = st.dictionaries(st.text(), st.one_of(numbers, st.lists(numbers, max_size=3)), max_size=4)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(held=st.dictionaries(st.sampled_from("abcd"), tensors, max_size=4), record=records)
 def test_the_round_trip_is_exact(tmp_path_factory, held, record):
     """Infinite floats (no best loss yet) and every last bit included."""

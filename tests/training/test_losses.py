@@ -43,7 +43,7 @@ def test_every_loss_is_tested():
 
 
 @every_loss
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(sizes, sizes, sizes, st.integers(0, 999), st.booleans())
 def test_against_a_plain_loop(name, b, h, n, seed, gaps):
     forecast, target = some(b, h, n, seed)

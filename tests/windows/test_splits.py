@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from olinear.errors import ConfigError, DataError
 from olinear.windows import Split
 
-modest = settings(deadline=None, max_examples=100)
+modest = settings(max_examples=100)
 counts = st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40))
 sizes = st.integers(1, 12)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from olinear.errors import DataError
 from olinear.windows import Windows
 
-modest = settings(deadline=None, max_examples=60)
+modest = settings(max_examples=60)
 
 
 @st.composite

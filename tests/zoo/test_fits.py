@@ -64,7 +64,7 @@ class TestFrequencies:
         """(⌊t/24⌋ + 1) · 6 + 10, and no more than there are."""
         assert FITS(1, lookback, 24).cut == cut
 
-    @settings(deadline=None, max_examples=30)
+    @settings(max_examples=30)
     @given(lookback=st.integers(1, 50), horizon=st.integers(1, 50), share=st.floats(0, 1))
     def test_every_cut_works(self, lookback, horizon, share):
         """All frequencies of a lookback may stretch to one more than the longer window has."""

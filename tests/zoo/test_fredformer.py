@@ -96,7 +96,7 @@ class TestPatches:
         np.testing.assert_allclose(patches[0], [*spectrum.real[:4], *spectrum.imag[:4]], atol=1e-10)
         np.testing.assert_allclose(patches[1], [*spectrum.real[4:], *spectrum.imag[4:]], atol=1e-10)
 
-    @settings(deadline=None, max_examples=30)
+    @settings(max_examples=30)
     @given(lookback=st.integers(1, 40), length=st.integers(1, 12))
     def test_hold_the_whole_window(self, lookback, length):
         """Nothing is lost where the patch does not divide the lookback: the inverse of all patches is the window."""
