@@ -28,7 +28,7 @@ class MethodScore:
 
     @property
     def spread(self) -> float | None:
-        """Of the MSE, from seed to seed; None for one seed."""
+        """Of the MSE, from seed to seed; None for too few seeds."""
         return _spread_of_mean([list(by_seed.values()) for by_seed in self.by_horizon])
 
     @property
@@ -42,7 +42,7 @@ class Gap(NamedTuple):
     """By how much a method's MSE is above another's: mean over the seeds of both, and its deviation between seeds."""
 
     mean: float
-    spread: float | None  # None for one seed
+    spread: float | None  # None for too few seeds
 
 
 Verdict = Literal["the same order", "reversed", "tied here", "tied in the paper"]
