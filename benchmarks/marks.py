@@ -71,7 +71,7 @@ def main() -> None:
 
 def marks_of(times: pd.DatetimeIndex) -> np.ndarray:
     """Hour, weekday, day of the month and of the year, each from -1/2 to 1/2, `[rows, 4]`."""
-    days = (times.hour / 23, times.dayofweek / 6, (times.day - 1) / 30, (times.dayofyear - 1) / 365)
+    days = (times.hour / 23, times.day_of_week / 6, (times.day - 1) / 30, (times.day_of_year - 1) / 365)
     return np.column_stack(days) - 0.5
 
 
