@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from olinear.bench import published, read_results, recipe
+from olinear.bench.efficiency.cases import find_models, find_series, make_cases
+from olinear.bench.efficiency.counting import Counts, count
+from olinear.bench.efficiency.rows import CostRow, read_costs
 from olinear.bench.remarks import read_remarks
 from olinear.bench.results import COLUMNS, Row, errors_path, results_files
 from olinear.bench.summary import score_tasks, summarise
@@ -19,6 +22,7 @@ from olinear.datasets import find_dataset
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "results"
 ROWS = read_results(RESULTS)
+COSTS = read_costs(RESULTS)
 
 
 def expected_windows(row: Row) -> int:
@@ -69,6 +73,29 @@ def test_window_errors_are_of_a_row_and_agree_with_it():
 def test_drawn_forecasts_are_of_a_row():
     names = {f"{row.job.name}.json" for row in ROWS}
     assert {path.name for path in (RESULTS / "forecasts").iterdir()} <= names
+
+
+def test_the_costs_of_every_case_are_there_from_one_run():
+    assert [row.case for row in COSTS] == make_cases(find_models(None), find_series(None))
+    assert len({(row.threads, row.versions, row.commit) for row in COSTS}) == 1
+    assert re.fullmatch(r"[0-9a-f]{7,40}", COSTS[0].commit), "made from changed or unknown source"
+
+
+@pytest.mark.parametrize("row", COSTS, ids=lambda row: str(row.case))
+def test_a_stage_was_measured_or_says_why_not(row: CostRow):
+    for stage in row.case.stages:
+        numbers = [getattr(row, f"{stage}_{what}") for what in ("ms", "ratio", "memory_mb")]
+        error = getattr(row, f"{stage}_error")
+        if error:
+            assert error.startswith(("too slow", "out of memory", "killed"))
+            assert numbers[:2] == [None, None]
+        else:
+            assert min(numbers) > 0
+
+
+@pytest.mark.parametrize("row", [row for row in COSTS if row.series == 7], ids=lambda row: str(row.case))
+def test_committed_counts_are_those_of_the_model(row: CostRow):
+    assert Counts(row.parameters, row.multiplications) == count(row.case)
 
 
 def test_every_worse_task_and_no_other_has_a_remark():

@@ -68,10 +68,10 @@ def test_a_dry_run_measures_nothing(results):
 def test_the_table_in_other_formats(results, tmp_path):
     done(*STUDY, *TWO, "--results", results)
     table = (*STUDY, *TWO, "--table", "--results", results)
-    assert (
-        "| 7 | DLinear | main | 0.019 | 0.02 | 0.13 | 0.13 | 0.100 |  | 0.176 |"
-        in done(*table, "--format", "markdown").out
-    )
+    counts, training, inference = done(*table, "--format", "markdown").out.split("\n\n")[:3]  # a page is narrow
+    assert "| 7 | DLinear | main | 0.019 | 0.02 | 0.13 | 0.13 |" in counts
+    assert "| 7 | DLinear | main | 0.100 |  | 0.176 |" in training
+    assert "| inference ratio |" in inference
     done(*table, "--format", "csv", "--out", tmp_path / "costs.csv")
     assert (tmp_path / "costs.csv").read_text().startswith("series,model,form,parameters (M),")
     assert "\\begin{tabular}" in done(*table, "--format", "latex").out

@@ -183,16 +183,20 @@ def check_out(out: Path | None, results: Path) -> None:
 def deliver(
     table: "ResultTable", lines: list[str], format: Format, out: Path | None, parts: "Sequence[ResultTable]" = ()
 ) -> None:
-    """A table and the lines beneath it, to a file or printed; in `parts` if the terminal is too narrow."""
+    """A table and the lines beneath it, to a file or printed; in `parts` on a page, or if the terminal is too narrow."""
     from olinear.bench.table import FORMATS, write_text
 
-    if out is not None:
-        write_text(FORMATS[format](table, lines), out)
-        say(f"{len(table.cells)} rows written to {out}")
-    elif format == "terminal":
+    if out is None and format == "terminal":
         _print(table, parts or [table], lines)
+        return
+    *before, last = parts if parts and format in ("markdown", "latex") else [table]
+    write = FORMATS[format]
+    text = "\n".join([*(write(part, ()) for part in before), write(last, lines)])
+    if out is None:
+        typer.echo(text, nl=False)
     else:
-        typer.echo(FORMATS[format](table, lines), nl=False)
+        write_text(text, out)
+        say(f"{len(table.cells)} rows written to {out}")
     if format == "csv":  # which has no place for them
         for line in lines:
             say(line)
