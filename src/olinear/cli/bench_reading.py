@@ -183,7 +183,7 @@ def check_out(out: Path | None, results: Path) -> None:
 def deliver(
     table: "ResultTable", lines: list[str], format: Format, out: Path | None, parts: "Sequence[ResultTable]" = ()
 ) -> None:
-    """A table and the lines beneath it, to a file or printed; in `parts` on a page, or if the terminal is too narrow."""
+    """A table and the lines beneath it, to a file or printed; in `parts` on a page, or where the terminal is narrow."""
     from olinear.bench.table import FORMATS, write_text
 
     if out is None and format == "terminal":
