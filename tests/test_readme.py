@@ -55,6 +55,15 @@ def test_the_rank_table_is_what_was_measured():
         assert f"| {name} | {same[0]['mixing_weights']} | {mse:.4f} | {mae:.4f} |" in text
 
 
+def test_the_table_of_marks_is_what_was_measured():
+    text = (ROOT / "docs" / "benchmark.md").read_text()
+    rows = read_rows("marks.csv")
+    assert len(rows) == 6
+    for row in rows:
+        keys = ("setting", "seed", "marks", "validation_loss", "mse", "mse_alone")
+        assert f"| {' | '.join(row[key] for key in keys)} |" in text
+
+
 def test_twenty_thousand_series_fit():
     row = next(row for row in read_rows("scaling.csv") if row["n"] == "20000")
     assert (row["rank"], row["m"], row["b"]) == ("64", "128", "2")
