@@ -88,7 +88,10 @@ def run(name: str, seed: int, marks: bool, training: Windows, validation: Window
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True)
     together, alone = (evaluate(model, test, size) for size in (config.batch_size, 1))
     checkpoint.unlink()
+    first = report.history[0]
     return {
+        "first_training_loss": f"{first['training_loss']:.4f}",
+        "first_validation_loss": f"{first['validation_loss']:.4f}",
         "validation_loss": f"{report.best_loss:.4f}",
         "mse": f"{together.mse:.4f}",
         "mae": f"{together.mae:.4f}",
