@@ -2,6 +2,8 @@
 
 import io
 import json
+import signal
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import pandas as pd
 
 from olinear.cli.app import run
 
+SCRIPT = Path(sys.executable).with_name("olinear")
 SMALL = ["--lookback", "12", "--model-dim", "8", "--max-epochs", "1"]
 
 
@@ -39,6 +42,24 @@ def done(*arguments: object, stdin: bytes = b"") -> Outcome:
     assert outcome.code == 0, outcome.err
     assert "Traceback" not in outcome.err
     return outcome
+
+
+def started(*arguments: object) -> subprocess.Popen[str]:
+    """The command as a terminal starts it: a group of its own that hears Ctrl-C, even where this process does not.
+
+    What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [SCRIPT, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def refused(*arguments: object, stdin: bytes = b"") -> str:

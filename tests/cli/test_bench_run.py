@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections import deque
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from cli_parts import call, done, listing, refused
+from cli_parts import call, done, listing, refused, started
 
 from olinear.bench.jobs import Job, recipe
 from olinear.bench.planning import Plan
@@ -23,7 +22,6 @@ from olinear.bench.tasks import TaskKey, tasks
 from olinear.bench.worker import Message
 from olinear.zoo import MODELS
 
-SCRIPT = Path(sys.executable).with_name("olinear")
 EXCHANGE = Job(TaskKey("Exchange", 96, 96))
 FILES = {"Exchange": "exchange_rate.txt", "ILI": "national_illness.csv", "Power": "power.csv"}
 
@@ -256,9 +254,7 @@ def test_ctrl_c(tmp_path):
     """In a terminal it reaches the workers too, here while they import: exit code 130, one line, nobody left behind."""
     np.savetxt(tmp_path / "exchange_rate.txt", np.zeros((10, 8)), delimiter=",")
     options = ["--dataset", "exchange", "--data", tmp_path, "--results", tmp_path / "results"]
-    process = subprocess.Popen(
-        [SCRIPT, "bench", "run", *map(str, options)], stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = started("bench", "run", *options)
     try:
         while "jobs to do" not in process.stderr.readline():
             assert process.poll() is None

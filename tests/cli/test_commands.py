@@ -5,11 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_parts import SMALL, call, done, strict_json, waves
+from cli_parts import SCRIPT, SMALL, call, done, strict_json, waves
 
 from olinear import __version__
 from olinear.cli import main
@@ -18,7 +17,6 @@ from olinear.cli.common import parse_levels, print_json
 from olinear.errors import DataError
 from olinear.forecaster import Forecaster
 
-SCRIPT = Path(sys.executable).with_name("olinear")
 COMMANDS = [command.callback.__name__ for command in app.registered_commands]
 
 

@@ -2,20 +2,17 @@
 
 import hashlib
 import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from cli_parts import call, done, refused, strict_json
+from cli_parts import SCRIPT, call, done, refused, strict_json
 from local_server import serving
 
 from olinear.datasets import Dataset, catalogue, fetching
 from olinear.datasets.catalogue import all_datasets
 
 CONTENT = b"date,a\n2020-01-01,1\n2020-01-02,2\n"
-SCRIPT = Path(sys.executable).with_name("olinear")
 
 
 @pytest.fixture

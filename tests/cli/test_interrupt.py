@@ -1,15 +1,11 @@
 """Ctrl-C in the middle of a real `olinear fit`."""
 
 import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from cli_parts import done, waves
-
-SCRIPT = Path(sys.executable).with_name("olinear")
+from cli_parts import done, started, waves
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for another process")
@@ -19,9 +15,7 @@ def test_ctrl_c_then_resume(tmp_path, caplog):
     folder, checkpoint = tmp_path / "model", tmp_path / "model.checkpoint"
     size = ["--lookback", 12, "--model-dim", 8, "--batch-size", 4]
     arguments = ["fit", tmp_path / "data.csv", "--horizon", 4, "--out", folder, *size, "--max-epochs", 12]
-    process = subprocess.Popen(
-        [SCRIPT, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = started(*arguments)
     try:
         deadline = time.monotonic() + 60
         while not checkpoint.exists():

@@ -1,14 +1,10 @@
 """`olinear models`: one line for each model of the registry."""
 
 import subprocess
-import sys
-from pathlib import Path
 
-from cli_parts import done, strict_json
+from cli_parts import SCRIPT, done, strict_json
 
 from olinear.zoo import MODELS, default_options, summary
-
-SCRIPT = Path(sys.executable).with_name("olinear")
 
 
 def test_every_model_has_its_line():
