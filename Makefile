@@ -37,7 +37,7 @@ bench-scaling: .venv
 bench-rank: .venv
 	$(BIN)/python benchmarks/rank.py
 
-# What marks of time, and windows tested alone, do to TimesNet on ETTh1 (four hours; resumable; needs OLINEAR_DATA).
+# What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv
 	$(BIN)/python benchmarks/marks.py
 

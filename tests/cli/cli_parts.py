@@ -1,4 +1,4 @@
-"""The command run in this process, and small data for it."""
+"""The command run in this process or in one of its own, and small data for it."""
 
 import io
 import json
