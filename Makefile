@@ -18,7 +18,7 @@ types: .venv
 
 unit: .venv
 	$(BIN)/pytest -n 2 --cov --cov-report=
-	for room in frames windows nn zoo plugins training evaluation forecaster datasets bench cli; do \
+	for room in core data nn models training evaluation forecaster bench cli; do \
 		$(BIN)/coverage report --include="src/olinear/$$room/*" --fail-under=90 --format=total || exit 1; done
 
 # The core's download size and the cost of `import olinear`.

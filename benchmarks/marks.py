@@ -19,14 +19,14 @@ import torch.nn.functional as F
 from rows import add_row, read_rows
 from torch import Tensor, nn
 
-from olinear.bench.models import find_setting
-from olinear.bench.preparing import load_series
-from olinear.bench.tasks import TaskKey, find_task
-from olinear.datasets import read_table
+from olinear.bench.run.preparing import load_series
+from olinear.bench.spec.model_settings import find_setting
+from olinear.bench.spec.task import TaskKey, find_task
+from olinear.data.datasets import read_table
+from olinear.data.windows import Windows
 from olinear.evaluation import evaluate
+from olinear.models.zoo.timesnet import TimesNet
 from olinear.training import TrainingConfig, train
-from olinear.windows import Windows
-from olinear.zoo.timesnet import TimesNet
 
 RESULTS = Path(__file__).parent / "results" / "marks.csv"
 RUNS = Path(__file__).parents[1] / "results" / ".runs"  # half-trained models

@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
+from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.training import TrainingConfig, train
 from olinear.training.progress import TrainingProgress
-from olinear.windows import Windows
 
 MOST = 0.02
 

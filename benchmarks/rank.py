@@ -12,12 +12,12 @@ from pathlib import Path
 import torch
 from rows import add_row, read_rows
 
-from olinear.datasets import read_table
+from olinear.data.datasets import read_table
+from olinear.data.frames import StandardScaler
+from olinear.data.windows import Split, Windows
 from olinear.evaluation import evaluate
-from olinear.frames import StandardScaler
 from olinear.nn import OLinear
 from olinear.training import TrainingConfig, train
-from olinear.windows import Split, Windows
 
 RESULTS = Path(__file__).parent / "results" / "rank.csv"
 LOOKBACK, HORIZON, SEEDS = 96, 12, (1, 2)

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.nn.folding import shapes_of
 from olinear.nn.functional import lag_correlation
 from olinear.training.losses import weighted_l1
-from olinear.windows import Windows
 
 RESULTS = Path(__file__).parent / "results" / "speed.csv"
 WIDTH, LOOKBACK = 512, 96

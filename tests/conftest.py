@@ -41,7 +41,7 @@ def paper_folder() -> Path:
 @pytest.fixture
 def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine that has no dataset yet; its empty cache folder is given."""
-    from olinear.datasets import cache_folder
+    from olinear.data.datasets import cache_folder
 
     monkeypatch.delenv("OLINEAR_DATA", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from olinear.errors import OutputError
-from olinear.files import replacing
+from olinear.core.errors import OutputError
+from olinear.core.runtime.files import replacing
 
 
 def test_it_takes_the_place_of_the_old_one_at_the_end(tmp_path):

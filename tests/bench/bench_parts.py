@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from olinear.bench.jobs import Job
-from olinear.bench.planning import Plan, Planned
-from olinear.bench.pool import Pool
-from olinear.bench.results import Row
-from olinear.bench.tasks import TaskKey
+from olinear.bench.run.planning import Plan, Planned
+from olinear.bench.run.pool import Pool
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import Row
 
 EXCHANGE = Job(TaskKey("Exchange", 96, 96))  # one epoch
 POWER = Job(
@@ -55,7 +55,7 @@ def result(job: Job, mse: float = 0.5, **others: object) -> Row:
 def quick_processes() -> BaseContext:
     """Processes forked from one that has imported torch: each is real, and needs no seconds to start."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["olinear.bench.worker", "torch._dynamo"])
+    context.set_forkserver_preload(["olinear.bench.run.worker", "torch._dynamo"])
     return context
 
 

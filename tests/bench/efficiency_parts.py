@@ -1,7 +1,7 @@
 """Costs as if they had been measured."""
 
-from olinear.bench.efficiency.cases import Case, find_models, make_cases
-from olinear.bench.efficiency.rows import CostRow
+from olinear.bench.costs.cases import Case, find_models, make_cases
+from olinear.bench.costs.rows import CostRow
 
 
 def find_case(model: str, form: str = "main", series: int = 7) -> Case:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from olinear.bench.results import Row
-from olinear.bench.tasks import TaskKey, published
+from olinear.bench.spec.task import TaskKey, published
+from olinear.bench.store.results import Row
 
 SMALL = TaskKey("ETTm1", 96, 96)  # published: OLinear 0.302 0.334; best of the others TimeMixer++ 0.310 0.334
 ILI = TaskKey("ILI", 12, 3)

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from olinear.bench import published, read_results, recipe
-from olinear.bench.efficiency.cases import find_models, find_series, make_cases
-from olinear.bench.efficiency.counting import Counts, count
-from olinear.bench.efficiency.rows import CostRow, read_costs
-from olinear.bench.remarks import read_remarks
-from olinear.bench.results import COLUMNS, Row, errors_path, results_files
-from olinear.bench.summary import score_tasks, summarise
-from olinear.bench.tasks import own_tasks
-from olinear.datasets import find_dataset
+from olinear.bench.costs.cases import find_models, find_series, make_cases
+from olinear.bench.costs.counting import Counts, count
+from olinear.bench.costs.rows import CostRow, read_costs
+from olinear.bench.read.remarks import read_remarks
+from olinear.bench.read.summary import score_tasks, summarise
+from olinear.bench.spec.task import own_tasks
+from olinear.bench.store.results import COLUMNS, Row, errors_path, results_files
+from olinear.data.datasets import find_dataset
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "results"

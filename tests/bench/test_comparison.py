@@ -6,11 +6,11 @@ from statistics import stdev
 import pytest
 from bench_parts import result
 
-from olinear.bench.comparison import compare, order_lines, study_table
-from olinear.bench.jobs import Job
-from olinear.bench.results import Row, failed
-from olinear.bench.studies import Place, find_study
-from olinear.bench.tasks import TaskKey
+from olinear.bench.read.comparison import compare, order_lines, study_table
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.study import Place, find_study
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import Row, failed
 
 STUDY = find_study("pre-post").model_copy(update={"on": (Place(dataset="ILI", lookback=36),)})
 # As the paper prints them, over 24, 36, 48 and 60: both 1.764, pre 1.869, post 1.870, neither 1.990 (means of these).

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from efficiency_parts import find_case
 
-from olinear.bench.efficiency import cases as efficiency
-from olinear.bench.efficiency.cases import (
+from olinear.bench.costs import cases as efficiency
+from olinear.bench.costs.cases import (
     Case,
     find_models,
     find_series,
@@ -15,10 +15,10 @@ from olinear.bench.efficiency.cases import (
     settings,
     without_entry,
 )
-from olinear.bench.efficiency.counting import _count, build, count
-from olinear.bench.efficiency.paper import printed_cell
+from olinear.bench.costs.counting import _count, build, count
+from olinear.bench.costs.paper import printed_cell
+from olinear.models import MODELS, check_options
 from olinear.nn.folding import shapes_of
-from olinear.zoo import MODELS, check_options
 
 # What is measured
 

@@ -5,15 +5,15 @@ import csv
 import pytest
 from efficiency_parts import cost, find_case
 
-from olinear.bench.efficiency import cases as efficiency
-from olinear.bench.efficiency.cases import (
+from olinear.bench.costs import cases as efficiency
+from olinear.bench.costs.cases import (
     reference_case,
     settings,
 )
-from olinear.bench.efficiency.paper import Printed, printed_cell, printed_costs, printed_ratio
-from olinear.bench.efficiency.rows import COLUMNS, CostRow
-from olinear.bench.efficiency.table import PARTS, cost_lines, cost_table
-from olinear.bench.table import FORMATS
+from olinear.bench.costs.paper import Printed, printed_cell, printed_costs, printed_ratio
+from olinear.bench.costs.rows import COLUMNS, CostRow
+from olinear.bench.costs.table import PARTS, cost_lines, cost_table
+from olinear.bench.show.table import FORMATS
 
 # The paper's table
 

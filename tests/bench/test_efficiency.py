@@ -13,15 +13,15 @@ import torch
 from efficiency_parts import cost, find_case
 from filelock import FileLock
 
-from olinear.bench.efficiency import measuring
-from olinear.bench.efficiency.cases import (
+from olinear.bench.costs import measuring
+from olinear.bench.costs.cases import (
     Case,
 )
-from olinear.bench.efficiency.measuring import Budget, Told, _in_words, _measure, best_times
-from olinear.bench.efficiency.rows import CostRow, add_cost, costs_file, costs_of, read_costs
-from olinear.bench.efficiency.running import Runner, make_plan
-from olinear.bench.results import runs_folder
-from olinear.errors import ConfigError, DataError
+from olinear.bench.costs.measuring import Budget, Told, _in_words, _measure, best_times
+from olinear.bench.costs.rows import CostRow, add_cost, costs_file, costs_of, read_costs
+from olinear.bench.costs.running import Runner, make_plan
+from olinear.bench.store.results import runs_folder
+from olinear.core.errors import ConfigError, DataError
 
 # From Python 3.12 on, forking a process that has threads is warned of; what is forked here uses none of them.
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
@@ -37,7 +37,7 @@ SPEED = 1e9
 
 
 def test_sides_take_turns_and_the_best_counts(monkeypatch):
-    monkeypatch.setattr("olinear.bench.efficiency.measuring.IN_A_ROW", 0.01)
+    monkeypatch.setattr("olinear.bench.costs.measuring.IN_A_ROW", 0.01)
     order: list[str] = []
 
     def side(name: str, seconds: float) -> Any:
@@ -57,7 +57,7 @@ def test_sides_take_turns_and_the_best_counts(monkeypatch):
 
 @pytest.mark.parametrize("stage", SMALL.stages)
 def test_a_stage_tells_memory_time_and_ratio(stage, monkeypatch):
-    monkeypatch.setattr("olinear.bench.efficiency.measuring.IN_A_ROW", 0.0001)
+    monkeypatch.setattr("olinear.bench.costs.measuring.IN_A_ROW", 0.0001)
     told: list[Told] = []
     _measure(SMALL, stage, QUICK, told.append)
     found = {name: value for message in told for name, value in message.found.items()}

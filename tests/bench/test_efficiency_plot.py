@@ -9,12 +9,12 @@ from efficiency_parts import cost
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from olinear.bench.efficiency.cases import ACCURACY, known_models
-from olinear.bench.efficiency.plot import Bubble, find_bubbles, mean_errors, plot_costs
-from olinear.bench.jobs import Job
-from olinear.bench.results import failed
-from olinear.bench.tasks import TaskKey
-from olinear.evaluation.plots import save_figure
+from olinear.bench.costs.cases import ACCURACY, known_models
+from olinear.bench.costs.plot import Bubble, find_bubbles, mean_errors, plot_costs
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import failed
+from olinear.evaluation.plots.forecasts import save_figure
 
 
 def crowd() -> list[Bubble]:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from olinear.bench.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
-from olinear.bench.models import Setting
-from olinear.bench.tasks import CORRELATION, TaskKey, find_task, tasks
-from olinear.errors import ConfigError
-from olinear.zoo import MODELS
+from olinear.bench.spec.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
+from olinear.bench.spec.model_settings import Setting
+from olinear.bench.spec.task import CORRELATION, TaskKey, find_task, tasks
+from olinear.core.errors import ConfigError
+from olinear.models import MODELS
 
 KEY = TaskKey("ETTh2", 96, 192)
 PLAIN = Recipe(find_task(KEY), "ETTh2", "ETTh2")
@@ -161,7 +161,7 @@ def test_a_variant_of_another_model_is_refused(job):
 
 def test_another_setting_of_olinear_changes_its_training_alone(monkeypatch):
     slow = Setting(training={"learning_rate": 1e-5, "patience": 20})
-    monkeypatch.setattr("olinear.bench.models.settings", lambda: {"OLinear": {"slow": slow}})
+    monkeypatch.setattr("olinear.bench.spec.model_settings.settings", lambda: {"OLinear": {"slow": slow}})
     plain, plan = (recipe(Job(TaskKey("ILI", 36, 24), variant=name)) for name in ("main", "setting=slow"))
     assert (plan.task.learning_rate, plan.task.patience) == (1e-5, 20)
     assert replace(plan, task=plain.task) == plain

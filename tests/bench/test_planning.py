@@ -6,11 +6,11 @@ import pytest
 import torch
 from bench_parts import EXCHANGE, ILI, POWER, write_data
 
-from olinear.bench.jobs import Job, expand, recipe
-from olinear.bench.planning import LONG, Planned, estimate, make_plan, matrix_speed, wall_seconds
-from olinear.bench.tasks import TaskKey, tasks
-from olinear.errors import ConfigError
-from olinear.zoo import MODELS
+from olinear.bench.run.planning import LONG, Planned, estimate, make_plan, matrix_speed, wall_seconds
+from olinear.bench.spec.jobs import Job, expand, recipe
+from olinear.bench.spec.task import TaskKey, tasks
+from olinear.core.errors import ConfigError
+from olinear.models import MODELS
 
 SPEED = 3e10  # about one core's
 
@@ -69,7 +69,7 @@ def test_a_model_that_cannot_be_built_has_its_turn(data):
     with pytest.raises(ConfigError, match="need a lookback of at least"):
         estimate(short, SPEED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("olinear.bench.planning.recipe", lambda job: short if job == card else recipe(job))
+        patch.setattr("olinear.bench.run.planning.recipe", lambda job: short if job == card else recipe(job))
         plan = make_plan([card, ILI], set(), data, SPEED)
     assert [planned.job for planned in plan.jobs] == [card, ILI]
     assert plan.jobs[0].seconds == 0

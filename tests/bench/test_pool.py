@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from bench_parts import EXCHANGE, ILI, POWER, as_plan, quick_pool, result, seeds, wait_for
 
-from olinear.bench import pool as pool_module
-from olinear.bench.jobs import Job
-from olinear.bench.planning import LONG, Plan, Planned
-from olinear.bench.pool import Running, State
-from olinear.bench.results import add_row, read_results
-from olinear.bench.worker import Message
+from olinear.bench.run import pool as pool_module
+from olinear.bench.run.planning import LONG, Plan, Planned
+from olinear.bench.run.pool import Running, State
+from olinear.bench.run.worker import Message
+from olinear.bench.spec.jobs import Job
+from olinear.bench.store.results import add_row, read_results
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 

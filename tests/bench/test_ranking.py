@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from bench_parts import result
 
-from olinear.bench.jobs import Job
-from olinear.bench.ranking import rank_models, ranking_lines, ranking_table
-from olinear.bench.results import errors_path, read_errors, save_errors
-from olinear.bench.tasks import TaskKey
-from olinear.errors import DataError
+from olinear.bench.read.ranking import rank_models, ranking_lines, ranking_table
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import errors_path, read_errors, save_errors
+from olinear.core.errors import DataError
 
 H96, H192 = TaskKey("ETTh1", 96, 96), TaskKey("ETTh1", 96, 192)
 

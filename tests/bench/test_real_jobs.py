@@ -9,10 +9,11 @@ import pytest
 import torch
 from bench_parts import POWER, write_data
 
-from olinear.bench import jobs, preparing, running
-from olinear.bench.running import run_job
-from olinear.bench.tasks import find_task
-from olinear.errors import DataError
+from olinear.bench.run import preparing, running
+from olinear.bench.run.running import run_job
+from olinear.bench.spec import jobs
+from olinear.bench.spec.task import find_task
+from olinear.core.errors import DataError
 from olinear.nn import OLinear
 from olinear.nn.bases import make_basis
 

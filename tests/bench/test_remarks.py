@@ -3,9 +3,9 @@
 import pytest
 from reading_parts import ILI, SMALL, paper_rows
 
-from olinear.bench.remarks import read_remarks, worse_table
-from olinear.bench.summary import score_tasks
-from olinear.errors import DataError
+from olinear.bench.read.remarks import read_remarks, worse_table
+from olinear.bench.read.summary import score_tasks
+from olinear.core.errors import DataError
 
 WORST = ILI._replace(horizon=6)
 SCORES = score_tasks([*paper_rows(1.06, [ILI]), *paper_rows(1.2, [WORST]), *paper_rows(1.04, [SMALL])])

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from reading_parts import ILI, SMALL, paper_rows, row
 
-from olinear.bench.jobs import Job
-from olinear.bench.report import make_report, write_report
-from olinear.bench.results import Row, add_row
-from olinear.bench.summary import Selection
-from olinear.bench.tasks import published
-from olinear.errors import OutputError
+from olinear.bench.read.summary import Selection
+from olinear.bench.show.report import make_report, write_report
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import published
+from olinear.bench.store.results import Row, add_row
+from olinear.core.errors import OutputError
 
 VOID = {"meta"}
 EVIL = "<script>alert('x')</script> & \"quoted\""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from bench_parts import EXCHANGE, ILI, POWER, quick_processes, result
 
-from olinear.bench.jobs import Job
-from olinear.bench.results import COLUMNS, Row, add_row, failed, finished, read_file, read_results, repeat_quick
-from olinear.bench.tasks import TaskKey
-from olinear.errors import DataError
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import COLUMNS, Row, add_row, failed, finished, read_file, read_results, repeat_quick
+from olinear.core.errors import DataError
 
 PROMISED = (
     "dataset, lookback, horizon, model, variant, seed, mse, mae, r2, pearson, mase, windows, best_epoch, epochs, "

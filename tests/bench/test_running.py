@@ -13,15 +13,15 @@ from bench_parts import walk
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.bench import preparing, running
-from olinear.bench.jobs import Job
-from olinear.bench.running import run_job
-from olinear.bench.tasks import TaskKey, find_task, tasks
-from olinear.datasets import Dataset, catalogue
-from olinear.errors import DataError
+from olinear.bench.run import preparing, running
+from olinear.bench.run.running import run_job
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey, find_task, tasks
+from olinear.core.errors import DataError
+from olinear.data.datasets import Dataset, catalogue
+from olinear.data.windows import Windows
 from olinear.evaluation import Scores
 from olinear.training import TrainingConfig, TrainingReport
-from olinear.windows import Windows
 
 ETTH2, ILI = TaskKey("ETTh2", 96, 96), TaskKey("ILI", 36, 24)
 MONTHS = {"ETTh1": 720, "ETTh2": 720, "ETTm1": 2880, "ETTm2": 2880}  # rows

@@ -26,11 +26,11 @@ from bench_parts import (
 )
 from filelock import FileLock
 
-from olinear.bench.planning import Plan
-from olinear.bench.pool import Pool, State
-from olinear.bench.results import Row, finished, read_results
-from olinear.bench.running import run_job
-from olinear.bench.worker import Message
+from olinear.bench.run.planning import Plan
+from olinear.bench.run.pool import Pool, State
+from olinear.bench.run.running import run_job
+from olinear.bench.run.worker import Message
+from olinear.bench.store.results import Row, finished, read_results
 from olinear.training.checkpoints import load_checkpoint
 
 SCRIPT = Path(sys.executable).with_name("olinear")

@@ -10,20 +10,20 @@ import torch
 from bench_parts import walk
 from pydantic import ValidationError
 
-from olinear.bench.jobs import Job, Recipe, expand, recipe, spell, study_jobs
-from olinear.bench.models import settings
-from olinear.bench.preparing import Series, build_model
-from olinear.bench.studies import Method, find_study, printed, studies
-from olinear.bench.tasks import CORRELATION, TaskKey, find_task, own_tasks, published
-from olinear.datasets import catalogue, find_dataset
-from olinear.errors import ConfigError
+from olinear.bench.run.preparing import Series, build_model
+from olinear.bench.spec.jobs import Job, Recipe, expand, recipe, spell, study_jobs
+from olinear.bench.spec.model_settings import settings
+from olinear.bench.spec.study import Method, find_study, printed, studies
+from olinear.bench.spec.task import CORRELATION, TaskKey, find_task, own_tasks, published
+from olinear.core.errors import ConfigError
+from olinear.data.datasets import catalogue, find_dataset
+from olinear.data.windows import Split
+from olinear.models.plugins import OrthoForecaster
+from olinear.models.zoo.blocks.attention import SelfAttention
+from olinear.models.zoo.blocks.mamba import Mamba
 from olinear.nn import NormLin
 from olinear.nn.learners import IntraSeriesLearner
 from olinear.nn.normlin import SeriesLinear
-from olinear.plugins import OrthoForecaster
-from olinear.windows import Split
-from olinear.zoo.attention import SelfAttention
-from olinear.zoo.mamba import Mamba
 
 ILI = TaskKey("ILI", 36, 24)
 PLAIN = Recipe(find_task(ILI), "ILI", "ILI")

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading_parts import ILI, SMALL, paper_rows, row
 
-from olinear.bench.summary import (
+from olinear.bench.read.summary import (
     Selection,
     average_datasets,
     find_missing,
     score_tasks,
     summarise,
 )
-from olinear.bench.tasks import TaskKey, published
-from olinear.datasets import catalogue
+from olinear.bench.spec.task import TaskKey, published
+from olinear.data.datasets import catalogue
 
 
 def published_frame() -> pd.DataFrame:
     """The published tables read another way."""
-    with (files("olinear.bench") / "data" / "published.csv").open() as file:
+    with (files("olinear.bench.spec") / "data" / "published.csv").open() as file:
         return pd.read_csv(file)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from reading_parts import ILI, SMALL, paper_rows, row
 
-from olinear.bench.summary import average_datasets, score_tasks, summarise
-from olinear.bench.table import (
+from olinear.bench.read.summary import average_datasets, score_tasks, summarise
+from olinear.bench.show.table import (
     FORMATS,
     Column,
     ResultTable,
@@ -24,7 +24,7 @@ from olinear.bench.table import (
     to_terminal,
     write_text,
 )
-from olinear.errors import OutputError
+from olinear.core.errors import OutputError
 
 ROWS = [row(SMALL, 0.300, 0.340, 2023), row(SMALL, 0.306, 0.342, 2024), *paper_rows(1.1, [ILI])]
 SCORES = score_tasks(ROWS)

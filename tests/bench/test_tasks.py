@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from olinear.bench.tasks import CORRELATION, TaskKey, find_task, published, tasks
-from olinear.datasets import catalogue
-from olinear.errors import ConfigError
+from olinear.bench.spec.task import CORRELATION, TaskKey, find_task, published, tasks
+from olinear.core.errors import ConfigError
+from olinear.data.datasets import catalogue
+from olinear.models import MAIN
 from olinear.training.schedules import SCHEDULES
-from olinear.zoo import MAIN
 
 MISSING = {"ECL", "Traffic", "Solar-Energy", "PEMS03", "PEMS04", "PEMS07", "PEMS08", "METR-LA"}
 MODELS = "OLinear TimeMixer FilterNet FITS DLinear TimeMixer++ Leddam CARD Fredformer iTransformer PatchTST TimesNet"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from reading_parts import ILI, SMALL, row
 
-from olinear.bench.jobs import spell
-from olinear.bench.results import Row
-from olinear.bench.tasks import TaskKey, published, tasks
-from olinear.bench.variants import choose_lookback, paper_scores, score_variant, variant_lines, variant_table
+from olinear.bench.read.variants import choose_lookback, paper_scores, score_variant, variant_lines, variant_table
+from olinear.bench.spec.jobs import spell
+from olinear.bench.spec.task import TaskKey, published, tasks
+from olinear.bench.store.results import Row
 
 
 def of_variant(variant: str, *rows: Row) -> list[Row]:
@@ -109,7 +109,7 @@ def test_ties_unknown_losses_and_failures_of_the_search():
 # The paper's tables
 
 
-PROTOCOLS = Path(__file__).parents[2] / "src" / "olinear" / "bench" / "data" / "protocols.csv"
+PROTOCOLS = Path(__file__).parents[2] / "src" / "olinear" / "bench" / "spec" / "data" / "protocols.csv"
 
 
 def test_each_row_is_of_a_variant_and_a_task():

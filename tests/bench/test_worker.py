@@ -11,11 +11,11 @@ import torch
 from bench_parts import POWER, result
 from filelock import FileLock
 
-from olinear.bench import worker
-from olinear.bench.results import add_row, finished, read_errors, read_results
-from olinear.bench.running import Outcome
-from olinear.bench.worker import Message, work
-from olinear.errors import CheckpointError, DataError
+from olinear.bench.run import worker
+from olinear.bench.run.running import Outcome
+from olinear.bench.run.worker import Message, work
+from olinear.bench.store.results import add_row, finished, read_errors, read_results
+from olinear.core.errors import CheckpointError, DataError
 
 LOGGER = logging.getLogger("olinear.training")
 ROW = replace(result(POWER, 0.25), best_epoch=2, epochs=7, seconds=3.5)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from cli_parts import call, done, refused
 
-from olinear.bench.efficiency.running import Runner
-from olinear.bench.jobs import Job
-from olinear.bench.results import Row, add_row
-from olinear.bench.tasks import TaskKey
+from olinear.bench.costs.running import Runner
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import Row, add_row
 
 STUDY = ("bench", "study", "efficiency")
 OWN = ("--model", "dlinear", "--model", "OLinear", "--series", 7)
@@ -105,7 +105,7 @@ def test_a_picture_of_nothing_is_refused(results, tmp_path):
 
 
 def test_a_model_without_an_entry_is_told(results, monkeypatch):
-    from olinear.bench.efficiency import cases as efficiency
+    from olinear.bench.costs import cases as efficiency
 
     monkeypatch.setitem(efficiency.MODELS, "Newest", efficiency.MODELS["DLinear"])
     outcome = done(*STUDY, "--model", "newest", "--series", 7, "--results", results)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from olinear.bench.jobs import Job
-from olinear.bench.planning import Plan, Planned
-from olinear.bench.pool import Running, State
-from olinear.bench.tasks import TaskKey
-from olinear.bench.worker import Message
+from olinear.bench.run.planning import Plan, Planned
+from olinear.bench.run.pool import Running, State
+from olinear.bench.run.worker import Message
+from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.task import TaskKey
 from olinear.cli import bench_progress
 from olinear.cli.bench_progress import BenchProgress, duration
 

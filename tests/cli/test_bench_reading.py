@@ -11,12 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from olinear.bench.results import Row, add_row
-from olinear.bench.summary import average_datasets, score_tasks, summarise
-from olinear.bench.table import dataset_table, summary_lines, to_markdown
-from olinear.bench.tasks import TaskKey, published
+from olinear.bench.read.summary import average_datasets, score_tasks, summarise
+from olinear.bench.show.table import dataset_table, summary_lines, to_markdown
+from olinear.bench.spec.task import TaskKey, published
+from olinear.bench.store.results import Row, add_row
 from olinear.cli.bench_reading import report, table
-from olinear.errors import ConfigError, DataError, OutputError
+from olinear.core.errors import ConfigError, DataError, OutputError
 
 SMALL, ILI = TaskKey("ETTm1", 96, 96), TaskKey("ILI", 12, 3)
 app = typer.Typer()

@@ -14,13 +14,13 @@ import pytest
 import torch
 from cli_parts import call, done, listing, refused, started
 
-from olinear.bench.jobs import Job, recipe
-from olinear.bench.planning import Plan
-from olinear.bench.pool import Pool, State
-from olinear.bench.results import Row, add_row
-from olinear.bench.tasks import TaskKey, tasks
-from olinear.bench.worker import Message
-from olinear.zoo import MODELS
+from olinear.bench.run.planning import Plan
+from olinear.bench.run.pool import Pool, State
+from olinear.bench.run.worker import Message
+from olinear.bench.spec.jobs import Job, recipe
+from olinear.bench.spec.task import TaskKey, tasks
+from olinear.bench.store.results import Row, add_row
+from olinear.models import MODELS
 
 EXCHANGE = Job(TaskKey("Exchange", 96, 96))
 FILES = {"Exchange": "exchange_rate.txt", "ILI": "national_illness.csv", "Power": "power.csv"}

@@ -3,10 +3,10 @@
 import pytest
 from cli_parts import done, refused
 
-from olinear.bench.jobs import Job, study_jobs
-from olinear.bench.results import Row, add_row
-from olinear.bench.studies import find_study, studies
-from olinear.bench.tasks import TaskKey
+from olinear.bench.spec.jobs import Job, study_jobs
+from olinear.bench.spec.study import find_study, studies
+from olinear.bench.spec.task import TaskKey
+from olinear.bench.store.results import Row, add_row
 
 
 @pytest.fixture

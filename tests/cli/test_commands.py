@@ -14,7 +14,7 @@ from olinear import __version__
 from olinear.cli import main
 from olinear.cli.app import app
 from olinear.cli.common import parse_levels, print_json
-from olinear.errors import DataError
+from olinear.core.errors import DataError
 from olinear.forecaster import Forecaster
 
 COMMANDS = [command.callback.__name__ for command in app.registered_commands]

@@ -9,8 +9,8 @@ import pytest
 from cli_parts import SCRIPT, call, done, refused, strict_json
 from local_server import serving
 
-from olinear.datasets import Dataset, catalogue, fetching
-from olinear.datasets.catalogue import all_datasets
+from olinear.data.datasets import Dataset, catalogue, fetching
+from olinear.data.datasets.entries import all_datasets
 
 CONTENT = b"date,a\n2020-01-01,1\n2020-01-02,2\n"
 

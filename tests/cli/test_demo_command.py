@@ -35,7 +35,7 @@ def test_demo_beats_the_naive_forecasts_and_leaves_what_it_says(tmp_path):
 
 def test_without_matplotlib_there_is_everything_but_the_picture(tmp_path, monkeypatch):
     """It is an extra: whoever left it out gets the forecast, the model and a word on what to install."""
-    monkeypatch.setattr("olinear.frames.load_demo", lambda: waves(400))
+    monkeypatch.setattr("olinear.data.datasets.load_demo", lambda: waves(400))
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     outcome = done("demo", "--max-epochs", 1, "--out", tmp_path)
     assert "pip install 'olinear[plot]'" in outcome.err

@@ -4,7 +4,7 @@ import subprocess
 
 from cli_parts import SCRIPT, done, strict_json
 
-from olinear.zoo import MODELS, default_options, summary
+from olinear.models import MODELS, default_options, summary
 
 
 def test_every_model_has_its_line():

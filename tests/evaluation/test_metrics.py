@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from olinear.data.windows import Windows
 from olinear.evaluation import evaluate, last_value, window_errors
 from olinear.nn import OLinear
-from olinear.windows import Windows
 
 
 def errors(model, windows: Windows) -> np.ndarray:

@@ -12,11 +12,11 @@ from matplotlib.colors import to_hex
 from matplotlib.dates import num2date
 from matplotlib.figure import Figure
 
-from olinear.errors import MissingDependencyError, OutputError
-from olinear.evaluation import plots
-from olinear.evaluation.plots import plot_correlation, plot_forecast, plot_model, save_figure
+from olinear.core.errors import MissingDependencyError, OutputError
+from olinear.data.frames import Frequency, Panel
+from olinear.evaluation.plots import forecasts as plots
+from olinear.evaluation.plots.forecasts import plot_correlation, plot_forecast, plot_model, save_figure
 from olinear.forecaster import Forecaster
-from olinear.frames import Frequency, Panel
 
 HISTORY, STEPS = 60, 8
 

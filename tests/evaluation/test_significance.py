@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from olinear.errors import OLinearError
+from olinear.core.errors import OLinearError
 from olinear.evaluation import holm, least_p, sign_flip_test
 
 

@@ -7,7 +7,7 @@ from forecaster_parts import HORIZON, KINDS, LOOKBACK, assert_same_frames, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.forecaster import Forecaster
 
 nan = np.nan

@@ -10,7 +10,7 @@ import torch
 from forecaster_parts import ABSENT, CONFIG, WEIGHTS, edit, small
 from safetensors.torch import load_file, save, save_file
 
-from olinear.errors import CheckpointError
+from olinear.core.errors import CheckpointError
 from olinear.forecaster import Forecaster
 
 

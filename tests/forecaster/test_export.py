@@ -8,7 +8,7 @@ import pytest
 from forecaster_parts import small, waves
 
 from olinear.cli.app import run
-from olinear.errors import MissingDependencyError
+from olinear.core.errors import MissingDependencyError
 from olinear.forecaster.export import RawForecast, export_onnx
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from forecaster_parts import HORIZON, KINDS, LOOKBACK, assert_same_frames, small, to_long, to_pandas, values_of, waves
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.forecaster import Forecaster
 
 nan = np.nan

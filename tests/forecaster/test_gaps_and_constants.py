@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from forecaster_parts import HORIZON, LOOKBACK, small, values_of
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 
 nan = np.nan
 

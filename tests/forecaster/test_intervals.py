@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError
+from olinear.core.errors import ConfigError
+from olinear.data.windows import Windows
 from olinear.forecaster.intervals import LEAST_DEVIATION, Intervals, lookback_scale
-from olinear.windows import Windows
 
 modest = settings(max_examples=40)
 nan = float("nan")

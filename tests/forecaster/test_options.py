@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from forecaster_parts import same_weights, small, waves, weights_of
 
-from olinear.errors import ConfigError, NotFittedError
+from olinear.core.errors import ConfigError, NotFittedError
 from olinear.forecaster import Forecaster
 from olinear.training import loop
 

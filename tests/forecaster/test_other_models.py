@@ -8,11 +8,11 @@ import pytest
 from forecaster_parts import CONFIG, edit
 
 from olinear import Forecaster
-from olinear.errors import CheckpointError, ConfigError
+from olinear.core.errors import CheckpointError, ConfigError
 from olinear.forecaster import fitting
 from olinear.forecaster.export import export_onnx
-from olinear.zoo import MODELS
-from olinear.zoo.mixers import TOKEN_MIXERS
+from olinear.models import MODELS
+from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS
 
 SMALL = {
     "iTransformer": {"model_dim": 16, "heads": 2},

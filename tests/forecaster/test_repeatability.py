@@ -5,7 +5,7 @@ import pytest
 import torch
 from forecaster_parts import assert_same_frames, same_weights, small, values_of, weights_of
 
-from olinear.errors import CheckpointError, DataError
+from olinear.core.errors import CheckpointError, DataError
 from olinear.forecaster import Forecaster
 from olinear.training import loop
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
+from olinear.data.frames import Frequency
 from olinear.forecaster.settings import Settings, choose_settings, default_lookback
-from olinear.frames import Frequency
 
 modest = settings(max_examples=100)
 HOURLY = Frequency("h")

@@ -23,7 +23,7 @@ from forecaster_parts import (
 from safetensors.torch import load_file
 
 from olinear import __version__
-from olinear.errors import DataError, OutputError
+from olinear.core.errors import DataError, OutputError
 from olinear.forecaster import Forecaster
 
 # There and back

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import chebyshev, laguerre, legendre
 
-from olinear.errors import ConfigError, DataError, MissingDependencyError
+from olinear.core.errors import ConfigError, DataError, MissingDependencyError
 from olinear.nn.bases import BASES, DATA_BASES, FIXED_BASES, make_basis
 from olinear.nn.functional import lag_correlation
 

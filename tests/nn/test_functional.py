@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.linalg import toeplitz
 from scipy.special import expit, softmax
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.nn.functional import (
     gaussian_conditional,
     lag_correlation,

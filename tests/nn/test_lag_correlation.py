@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import DataError
+from olinear.core.errors import DataError
 from olinear.nn.functional import lag_correlation
 
 SHAPES = [(9, 1, 1), (200, 1, 3), (9, 2, 1), (300, 2, 3), (20, 12, 2), (50, 7, 3), (71, 64, 2), (1000, 96, 2)]

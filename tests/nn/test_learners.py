@@ -7,7 +7,7 @@ from olinear_parts import count, randomised
 from scipy.special import erf
 from torch import nn
 
-from olinear.errors import ConfigError
+from olinear.core.errors import ConfigError
 from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin, SeriesLinear
 from olinear.nn.learners import MIXERS, make_mixer
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.errors import ConfigError
+from olinear.core.errors import ConfigError
 from olinear.nn import LowRankNormLin
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.nn import NormLin, SeriesLinear
 
 

@@ -12,7 +12,7 @@ from olinear_parts import H, N, T, count, random_basis, randomised, small, windo
 from scipy.special import erf
 from torch import nn
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.nn import NormLin, OLinear, OrthoTrans
 from olinear.nn.functional import series_correlation
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from olinear_parts import random_basis
 
-from olinear.errors import ConfigError, DataError
+from olinear.core.errors import ConfigError, DataError
 from olinear.nn import OrthoTrans
 from olinear.nn.bases import make_basis
 

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.torch import save_file
 
 import olinear
-from olinear.errors import CheckpointError
+from olinear.core.errors import CheckpointError
 from olinear.training import checkpoints
 from olinear.training.checkpoints import load_checkpoint, save_checkpoint
 

@@ -5,10 +5,10 @@ import torch
 from torch import nn
 from training_parts import TimeLinear, noise
 
-from olinear.errors import ConfigError
+from olinear.core.errors import ConfigError
+from olinear.core.runtime.devices import device_of, fitting_threads
+from olinear.data.windows import Windows
 from olinear.training import TrainingConfig, loop, pick_device, train
-from olinear.training.devices import device_of, fitting_threads
-from olinear.windows import Windows
 
 
 @pytest.mark.parametrize(

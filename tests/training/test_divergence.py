@@ -7,9 +7,9 @@ import pytest
 import torch
 from training_parts import TimeLinear, column, noise
 
-from olinear.errors import TrainingDiverged
+from olinear.core.errors import TrainingDiverged
+from olinear.data.windows import Windows
 from olinear.training import TrainingConfig, train
-from olinear.windows import Windows
 
 
 class Fails(TimeLinear):

@@ -13,10 +13,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from training_parts import HORIZON, LOOKBACK
 
+from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.training import TrainingConfig, train
 from olinear.training.checkpoints import load_checkpoint
-from olinear.windows import Windows
 
 KILLS = 4
 

@@ -16,10 +16,10 @@ from training_parts import (
     without_seconds,
 )
 
-from olinear.errors import CheckpointError
+from olinear.core.errors import CheckpointError
+from olinear.data.windows import Windows
 from olinear.training import TrainingConfig, checkpoints, train
 from olinear.training.checkpoints import load_checkpoint, save_checkpoint
-from olinear.windows import Windows
 
 EVERY_STEP = {"max_epochs": 3, "batch_size": 6, "learning_rate": 0.02, "average_decay": 0.8, "checkpoint_seconds": 0}
 CALLS = 3 * (4 + 1 + 1)  # of the model: four steps, and two judgements, an epoch

@@ -21,8 +21,8 @@ from training_parts import (
     weights_of,
 )
 
+from olinear.data.windows import Windows
 from olinear.training import TrainingConfig, train
-from olinear.windows import Windows
 
 
 def l1_over(model: nn.Module, windows: Windows) -> float:

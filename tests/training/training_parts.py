@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.training import TrainingConfig, TrainingReport, train
-from olinear.windows import Windows
 
 LOOKBACK, HORIZON = 8, 4
 Weights = dict[str, Tensor]

@@ -16,7 +16,7 @@ from olinear.cli.fit import fit
 from olinear.cli.inspect import inspect
 from olinear.cli.models import models
 from olinear.cli.predict import predict
-from olinear.errors import OLinearError
+from olinear.core import OLinearError
 
 HELP = """Forecast related time series with OLinear.
 

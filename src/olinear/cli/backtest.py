@@ -29,8 +29,8 @@ def backtest(
 
     Example: olinear backtest model data.csv --windows 20
     """
+    from olinear.data.frames import check_writable, read_file, write_file
     from olinear.forecaster import Forecaster
-    from olinear.frames import check_writable, read_file, write_file
 
     wanted = parse_levels(levels)
     if out is not None:

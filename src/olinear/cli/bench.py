@@ -8,7 +8,7 @@ import typer
 from olinear.cli.bench_reading import NO_TASK, Dataset, Horizon, report, select, table
 from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
 from olinear.cli.bench_study import study
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.bench import Job
@@ -64,9 +64,9 @@ def _choose_jobs(
     variants: list[str],
     seeds: int,
 ) -> "list[Job]":
-    from olinear.bench import expand, tasks
-    from olinear.bench.tasks import own_tasks
-    from olinear.zoo import MODELS, find_model
+    from olinear.bench import expand
+    from olinear.bench.spec import own_tasks, tasks
+    from olinear.models import MODELS, find_model
 
     selection = select("OLinear", suite, dataset, horizon)
     keys = [key for key in (*tasks(), *(own_tasks() if dataset else ())) if selection.has(key)]

@@ -12,12 +12,10 @@ import typer
 
 from olinear.cli.bench_reading import Format, deliver
 from olinear.cli.common import check_picture, print_table, refuse_given, say
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
-    from olinear.bench.efficiency.cases import Case
-    from olinear.bench.efficiency.rows import CostRow
-    from olinear.bench.efficiency.running import Planned
+    from olinear.bench.costs import Case, CostRow, Planned
 
 PANEL = "Only for efficiency"
 Models = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.", rich_help_panel=PANEL)]
@@ -55,9 +53,17 @@ def study_efficiency(
     choice: Choice, results: Path, *, table_only: bool, plot: str | None, format: Format, out: Path | None
 ) -> None:
     """Measure what has no row yet, then print the table and draw the picture."""
-    from olinear.bench.efficiency.cases import find_models, find_series, make_cases, without_entry
-    from olinear.bench.efficiency.rows import costs_file, costs_of
-    from olinear.bench.efficiency.table import PARTS, cost_lines, cost_table
+    from olinear.bench.costs import (
+        PARTS,
+        cost_lines,
+        cost_table,
+        costs_file,
+        costs_of,
+        find_models,
+        find_series,
+        make_cases,
+        without_entry,
+    )
 
     names, counts = find_models(choice.models), find_series(choice.series)
     if choice.again and table_only:
@@ -79,7 +85,7 @@ def study_efficiency(
 
 
 def _check_files(results: Path, out: Path | None, plot: str | None) -> None:
-    from olinear.bench.efficiency.rows import costs_file
+    from olinear.bench.costs import costs_file
 
     if results.exists() and not results.is_dir():
         raise ConfigError(f"--results must be a folder, found the file {results}")
@@ -91,9 +97,8 @@ def _check_files(results: Path, out: Path | None, plot: str | None) -> None:
 
 def _check_plot(results: Path, plot: str) -> None:
     """Refuse a picture that could not be drawn, before hours of measuring."""
-    from olinear.bench.efficiency.cases import ACCURACY
-    from olinear.bench.efficiency.plot import mean_errors
-    from olinear.bench.results import read_results
+    from olinear.bench.costs import ACCURACY, mean_errors
+    from olinear.bench.store import read_results
 
     check_picture(plot)
     if not mean_errors(read_results(results)):
@@ -107,8 +112,8 @@ def _measure(cases: "list[Case]", choice: Choice, results: Path) -> bool:
     """Measure, or only say what would be; whether there is something to read now."""
     import torch
 
-    from olinear.bench.efficiency.running import Runner, make_plan
-    from olinear.bench.planning import matrix_speed
+    from olinear.bench.costs import Runner, make_plan
+    from olinear.bench.run import matrix_speed
     from olinear.cli.bench_progress import duration
 
     say("counting multiplications")
@@ -177,7 +182,7 @@ class _Progress:
 
 
 def _in_words(row: "CostRow") -> str:
-    from olinear.bench.efficiency.table import status
+    from olinear.bench.costs import status
 
     said = []
     for stage in row.case.stages:
@@ -187,10 +192,8 @@ def _in_words(row: "CostRow") -> str:
 
 
 def _draw(results: Path, path: str) -> None:
-    from olinear.bench.efficiency.cases import find_models, make_cases
-    from olinear.bench.efficiency.plot import SERIES, find_bubbles, plot_costs, say_missing
-    from olinear.bench.efficiency.rows import costs_of
-    from olinear.bench.results import read_results
+    from olinear.bench.costs import SERIES, costs_of, find_bubbles, find_models, make_cases, plot_costs, say_missing
+    from olinear.bench.store import read_results
     from olinear.evaluation.plots import save_figure
 
     bubbles, missing = find_bubbles(costs_of(make_cases(find_models(None), [SERIES]), results), read_results(results))

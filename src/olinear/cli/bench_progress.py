@@ -9,12 +9,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from olinear.bench.planning import Plan, wall_seconds
-from olinear.bench.pool import State
-from olinear.bench.tasks import published
-from olinear.bench.worker import Message
+from olinear.bench.run import Message, Plan, State, wall_seconds
+from olinear.bench.spec import published
 from olinear.cli.common import print_table, say
-from olinear.datasets import find_dataset, how_to_get
+from olinear.data.datasets import find_dataset, how_to_get
 
 
 def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:

@@ -8,12 +8,12 @@ import typer
 
 from olinear.cli.bench_running import Data, Results
 from olinear.cli.common import refuse_given, say
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from olinear.bench.results import Row
-    from olinear.bench.summary import Missing, Selection
-    from olinear.bench.table import ResultTable
+    from olinear.bench.read import Missing, Selection
+    from olinear.bench.show import ResultTable
+    from olinear.bench.store import Row
 
 Model = Annotated[str, typer.Option(help="Whose rows.")]
 Dataset = Annotated[list[str] | None, typer.Option(help="Only this dataset; may be repeated.")]
@@ -55,7 +55,7 @@ def table(
 
     Example: olinear bench table --by dataset --format markdown
     """
-    from olinear.bench.jobs import spell
+    from olinear.bench.spec import spell
 
     check_out(out, results)
     selection = select(model, suite, dataset, horizon)
@@ -79,9 +79,8 @@ def table(
 def _show_main(
     results: Path, data: Path | None, selection: "Selection", view: View, format: Format, out: Path | None
 ) -> None:
-    from olinear.bench.remarks import read_remarks, worse_table
-    from olinear.bench.summary import average_datasets, find_missing, score_tasks, summarise
-    from olinear.bench.table import dataset_table, summary_lines, task_table
+    from olinear.bench.read import average_datasets, find_missing, read_remarks, score_tasks, summarise, worse_table
+    from olinear.bench.show import dataset_table, summary_lines, task_table
 
     rows = _read(results, selection.model)
     scores = score_tasks(rows, selection)
@@ -96,7 +95,7 @@ def _show_main(
 
 
 def _show_variant(rows: "list[Row]", selection: "Selection", variant: str, format: Format, out: Path | None) -> None:
-    from olinear.bench.variants import score_variant, variant_lines, variant_table
+    from olinear.bench.read import score_variant, variant_lines, variant_table
 
     scores = [score for score in score_variant(rows, variant, selection.model) if selection.has(score.key)]
     if not scores:
@@ -109,9 +108,9 @@ def _show_variant(rows: "list[Row]", selection: "Selection", variant: str, forma
 def _compare_models(
     results: Path, selection: "Selection", metric: Literal["mse", "mae"], format: Format, out: Path | None
 ) -> None:
-    from olinear.bench.ranking import rank_models, ranking_lines, ranking_records, ranking_table
-    from olinear.bench.results import read_results
-    from olinear.bench.tasks import own_tasks, tasks
+    from olinear.bench.read import rank_models, ranking_lines, ranking_records, ranking_table
+    from olinear.bench.spec import own_tasks, tasks
+    from olinear.bench.store import read_results
 
     wanted = [key for key in (*tasks(), *own_tasks()) if selection.has(key)]
     ranking = rank_models(read_results(results), results, wanted=wanted, metric=metric)
@@ -136,7 +135,7 @@ def report(
 
     Example: olinear bench report --results results --out report.html
     """
-    from olinear.bench.report import write_report
+    from olinear.bench.show import write_report
 
     selection = select(model, suite, dataset)
     rows = _read(results, selection.model)
@@ -146,10 +145,10 @@ def report(
 
 def select(model: str, suite: str, datasets: list[str] | None, horizons: list[int] | None = None) -> "Selection":
     """What was asked for, in the one spelling of each name; an error if it is nothing."""
-    from olinear.bench.summary import Selection
-    from olinear.bench.tasks import own_tasks, tasks
-    from olinear.datasets import find_dataset
-    from olinear.zoo import find_model
+    from olinear.bench.read import Selection
+    from olinear.bench.spec import own_tasks, tasks
+    from olinear.data.datasets import find_dataset
+    from olinear.models import find_model
 
     names = tuple(find_dataset(name).name for name in datasets or [])
     selection = Selection(find_model(model), suite, names, tuple(horizons or []))
@@ -160,7 +159,7 @@ def select(model: str, suite: str, datasets: list[str] | None, horizons: list[in
 
 def _read(folder: Path, model: str, variant: str = "main") -> "list[Row]":
     """The rows of a folder, or an error if none is of that model and variant."""
-    from olinear.bench.results import read_results
+    from olinear.bench.store import read_results
 
     rows = read_results(folder)
     if not rows:
@@ -184,7 +183,7 @@ def deliver(
     table: "ResultTable", lines: list[str], format: Format, out: Path | None, parts: "Sequence[ResultTable]" = ()
 ) -> None:
     """A table and the lines beneath it, to a file or printed; in `parts` on a page, or where the terminal is narrow."""
-    from olinear.bench.table import FORMATS, write_text
+    from olinear.bench.show import FORMATS, write_text
 
     if out is None and format == "terminal":
         _print(table, parts or [table], lines)
@@ -207,7 +206,7 @@ def _print(whole: "ResultTable", parts: "Sequence[ResultTable]", lines: list[str
     from rich.console import Console
     from rich.measure import Measurement
 
-    from olinear.bench.table import WIDE, rich_table
+    from olinear.bench.show import WIDE, rich_table
 
     terminal = Console()
     console = Console(width=max(terminal.width, NARROWEST) if terminal.is_terminal else WIDE)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olinear.cli.common import check_data_folder, say
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.bench import Job
@@ -24,7 +24,7 @@ def run_jobs(
 ) -> bool:
     """Do what has no result yet, or only say what that would be; whether every job went well."""
     from olinear.bench import Pool, make_plan, matrix_speed
-    from olinear.bench.results import finished
+    from olinear.bench.store import finished
     from olinear.cli.bench_progress import BenchProgress, print_plan
 
     check_data_folder(data)

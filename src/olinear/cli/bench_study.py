@@ -9,10 +9,10 @@ from olinear.cli.bench_efficiency import Again, Choice, Models, Picture, Series,
 from olinear.cli.bench_reading import Format, Out, check_out, deliver
 from olinear.cli.bench_running import Data, DryRun, Hours, Jobs, Results, Seeds, run_jobs
 from olinear.cli.common import print_wide, say
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
-    from olinear.bench.studies import Study
+    from olinear.bench.spec import Study
 
 
 def study(
@@ -46,10 +46,9 @@ def study(
 
     Example: olinear bench study bases --dataset ILI --seeds 3 --under 60
     """
-    from olinear.bench.efficiency.cases import STUDY
-    from olinear.bench.jobs import study_jobs
-    from olinear.bench.results import repeat_quick
-    from olinear.bench.studies import find_study, studies
+    from olinear.bench.costs import STUDY
+    from olinear.bench.spec import find_study, studies, study_jobs
+    from olinear.bench.store import repeat_quick
 
     if name is None:
         _list_all()
@@ -76,16 +75,16 @@ def study(
 
 
 def _list_all() -> None:
-    from olinear.bench.efficiency.cases import ABOUT, STUDY, known_models
-    from olinear.bench.studies import studies
+    from olinear.bench.costs import ABOUT, STUDY, known_models
+    from olinear.bench.spec import studies
 
     efficiency = (STUDY, str(len(known_models())), ABOUT)
     print_wide(("study", "methods", "about"), [*map(_line, studies().values()), efficiency])
 
 
 def _print_comparison(chosen: "Study", results: Path, format: Format, out: Path | None) -> None:
-    from olinear.bench.comparison import compare, order_lines, study_table
-    from olinear.bench.results import read_results
+    from olinear.bench.read import compare, order_lines, study_table
+    from olinear.bench.store import read_results
 
     found = compare(chosen, read_results(results))
     comparisons = [each for each in found if each.methods > 1]
@@ -105,7 +104,7 @@ def _line(study: "Study") -> tuple[str, str, str]:
 
 def _only(study: "Study", names: list[str] | None) -> "Study":
     """The study on some of its datasets."""
-    from olinear.datasets import find_dataset
+    from olinear.data.datasets import find_dataset
 
     if not names:
         return study

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.forecaster import Forecaster
@@ -28,7 +28,7 @@ Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: 
 
 def check_picture(path: str | None) -> None:
     """Refuse a picture that could not be written, before any work is done for it."""
-    from olinear.frames import check_writable
+    from olinear.data.frames import check_writable
 
     if path == "-":
         raise ConfigError("a picture needs a file: --plot forecast.png")
@@ -124,7 +124,7 @@ def parse_levels(text: str) -> list[float]:
         levels = [float(part) for part in text.replace(" ", "").split(",") if part]
     except ValueError as error:
         raise ConfigError(f"levels must be numbers such as 80,95, found {text!r}") from error
-    from olinear.forecaster.intervals import check_level
+    from olinear.forecaster import check_level
 
     for level in levels:
         check_level(level)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olinear.cli.common import Json, check_data_folder, print_json, print_wide, say
-from olinear.errors import DataError
+from olinear.core import DataError
 
 if TYPE_CHECKING:
-    from olinear.datasets import Check, Dataset
+    from olinear.data.datasets import Check, Dataset
 
 HELP = """The paper's 24 datasets: which are here, whether they are right, and how to get the others.
 
@@ -30,7 +30,7 @@ def list_datasets(folder: Folder = None, as_json: Json = False) -> None:
 
     Example: olinear data list --data ~/datasets
     """
-    from olinear.datasets import catalogue, how_to_get, locate
+    from olinear.data.datasets import catalogue, how_to_get, locate
 
     check_data_folder(folder)
     found = {name: locate(dataset, folder) for name, dataset in catalogue().items()}
@@ -62,7 +62,7 @@ def check_datasets(
 
     Example: olinear data check ETTh1 Weather
     """
-    from olinear.datasets import catalogue, check, find_dataset, locate, require
+    from olinear.data.datasets import catalogue, check, find_dataset, locate, require
 
     check_data_folder(folder)
     if names:
@@ -96,7 +96,7 @@ def fetch_datasets(
 
     Example: olinear data fetch ETTh1 Exchange
     """
-    from olinear.datasets import catalogue, find_dataset, how_to_get
+    from olinear.data.datasets import catalogue, find_dataset, how_to_get
 
     every = ALL in (name.casefold() for name in names)
     wanted = (
@@ -124,8 +124,7 @@ def fetch_datasets(
 
 def _fetch(dataset: "Dataset", folder: Path | None) -> Path:
     """A folder given is where it must be; otherwise it may be in any that is searched."""
-    from olinear.datasets import cache_folder, fetch, locate
-    from olinear.datasets.lookup import UNTRIED
+    from olinear.data.datasets import UNTRIED, cache_folder, fetch, locate
 
     here = locate(dataset) if folder is None else None
     if here is not None:

@@ -21,10 +21,11 @@ def demo(
 
     Example: olinear demo --out demo-output
     """
-    from olinear.errors import MissingDependencyError, OutputError
+    from olinear.core import MissingDependencyError, OutputError
+    from olinear.data.datasets import load_demo
+    from olinear.data.frames import write_file
     from olinear.evaluation.plots import save_figure
     from olinear.forecaster import Forecaster
-    from olinear.frames import load_demo, write_file
 
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -19,9 +19,8 @@ def export(
 
     Example: olinear export model --onnx model.onnx
     """
-    from olinear.forecaster import Forecaster
-    from olinear.forecaster.export import export_onnx
-    from olinear.frames import check_writable
+    from olinear.data.frames import check_writable
+    from olinear.forecaster import Forecaster, export_onnx
 
     check_writable(str(onnx))
     fitted = Forecaster.load(model).fitted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olinear.cli.common import Freq, Id, Json, Time, Value, print_json, print_table, say, say_notes
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.forecaster import Forecaster
@@ -78,9 +78,8 @@ def fit(
 
     Example: olinear fit data.csv --horizon 24 --out model
     """
-    from olinear.forecaster import Forecaster
-    from olinear.forecaster.storage import check_target
-    from olinear.frames import read_file
+    from olinear.data.frames import read_file
+    from olinear.forecaster import Forecaster, check_target
 
     reading: dict[str, Any] = {"freq": freq, "time": time, "id": id, "value": value, "missing": missing}
     parts: dict[str, Any] = {"basis": basis, "model_dim": model_dim, "blocks": blocks, "dropout": dropout, "rank": rank}

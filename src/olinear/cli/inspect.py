@@ -37,8 +37,8 @@ def inspect(
 
 
 def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot: str | None, as_json: bool) -> None:
-    from olinear.forecaster.settings import default_lookback
-    from olinear.frames import read_file, read_panel
+    from olinear.data.frames import read_file, read_panel
+    from olinear.forecaster import default_lookback
 
     panel = read_panel(read_file(path), **columns)
     size = lookback or default_lookback(1, len(panel), panel.frequency.season)
@@ -88,9 +88,9 @@ def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot
 
 def _decorrelation(values: Any, size: int) -> tuple[Any, Any] | None:
     """Correlations of the newest rows between time steps, and between features of the older rows' basis."""
-    from olinear.errors import DataError
-    from olinear.frames import bridge_gaps
-    from olinear.nn.functional import lag_correlation, orthogonal_basis
+    from olinear.core import DataError
+    from olinear.data.frames import bridge_gaps
+    from olinear.nn import lag_correlation, orthogonal_basis
 
     if size < 2:
         return None
@@ -107,7 +107,7 @@ def _decorrelation(values: Any, size: int) -> tuple[Any, Any] | None:
 
 def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     from olinear.forecaster import Forecaster
-    from olinear.nn.normlin import SeriesMixer
+    from olinear.nn import SeriesMixer
 
     forecaster = Forecaster.load(folder)
     report, fitted = forecaster.report(), forecaster.fitted

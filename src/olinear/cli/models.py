@@ -15,7 +15,7 @@ def models(as_json: Json = False) -> None:
 
     Example: olinear models --json
     """
-    from olinear.zoo import MODELS
+    from olinear.models import MODELS
 
     records = [_describe(name) for name in MODELS]
     if as_json:
@@ -28,7 +28,7 @@ def models(as_json: Json = False) -> None:
 
 
 def _describe(name: str) -> dict[str, Any]:
-    from olinear.zoo import MODELS, default_options, summary
+    from olinear.models import MODELS, default_options, summary
 
     model: Any = MODELS[name]
     built = model(N_SERIES, LENGTH, LENGTH)

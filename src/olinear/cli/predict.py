@@ -28,8 +28,8 @@ def predict(
 
     Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
     """
+    from olinear.data.frames import check_writable, read_file, write_file
     from olinear.forecaster import Forecaster
-    from olinear.frames import check_writable, read_file, write_file
 
     wanted = parse_levels(levels)
     check_writable(out)

@@ -1,6 +1,5 @@
 """How good a forecast is."""
 
-from olinear.evaluation.metrics import Scores, evaluate, last_value, window_errors
-from olinear.evaluation.significance import holm, least_p, sign_flip_test
+from olinear.core.doors import open_door
 
-__all__ = ["Scores", "evaluate", "holm", "last_value", "least_p", "sign_flip_test", "window_errors"]
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

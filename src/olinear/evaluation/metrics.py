@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import DataError
-from olinear.training.devices import beside
-from olinear.windows import Windows
+from olinear.core import DataError
+from olinear.core.runtime import on_same_device
+from olinear.data.windows import Windows
 
 LEAST_VARIATION = 1e-5  # a target that moves less has no scale of its own
 
@@ -57,7 +57,7 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: in
     A module is put in evaluation mode, and the windows go to its device.
     """
     if isinstance(model, nn.Module):
-        windows = beside(model.eval(), windows)
+        windows = on_same_device(model.eval(), windows)
     mse, mae, unexplained, pearson, mase = (_Mean() for _ in range(5))
     for x, y in windows.batches(batch_size):
         forecast = model(x)
@@ -82,7 +82,7 @@ def window_errors(model: Callable[[Tensor], Tensor], windows: Windows, batch_siz
     """The MSE of each window by itself, `[windows]`, missing targets left out: what two models are compared by."""
     at_home = windows.values.device
     if isinstance(model, nn.Module):
-        windows = beside(model.eval(), windows)
+        windows = on_same_device(model.eval(), windows)
     batches = windows.batches(batch_size)
     return torch.cat([(model(x) - y).square().flatten(1).nanmean(1) for x, y in batches]).to(at_home)
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
 
 EXACT = 12  # up to so many blocks all sign patterns are tried, 4096 of them
 DRAWN = 9999  # patterns drawn where there are more

@@ -1,6 +1,5 @@
 """A forecast one can trust: fit, predict, backtest, save, load."""
 
-from olinear.forecaster.backtesting import Backtest
-from olinear.forecaster.forecaster import Forecaster, Prediction
+from olinear.core.doors import open_door
 
-__all__ = ["Backtest", "Forecaster", "Prediction"]
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

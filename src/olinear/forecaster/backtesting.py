@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
+from olinear.data.frames import Panel, bridge_gaps, build_frame, make_table
 from olinear.forecaster.intervals import bound_columns
-from olinear.frames import Panel, bridge_gaps, build_frame, make_table
 
 if TYPE_CHECKING:
     from olinear.forecaster.fitting import Fitted

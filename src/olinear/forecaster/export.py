@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError, MissingDependencyError
-from olinear.files import replacing
+from olinear.core import ConfigError, MissingDependencyError
+from olinear.core.runtime import replacing
 from olinear.forecaster.fitting import Fitted
-from olinear.zoo import MAIN
+from olinear.models import MAIN
 
 
 class RawForecast(nn.Module):

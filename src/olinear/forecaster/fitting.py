@@ -11,17 +11,15 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.errors import ConfigError, DataError, OLinearError
+from olinear.core import ConfigError, DataError, OLinearError
+from olinear.core.runtime import device_of, windows_at_once
+from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
+from olinear.data.windows import Split, Windows
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
 from olinear.forecaster.settings import Settings
-from olinear.frames import Panel, StandardScaler, bridge_gaps
-from olinear.frames.gaps import hide_first_targets
-from olinear.nn import OLinear
-from olinear.nn.functional import lag_correlation
+from olinear.models import MAIN, MODELS, build_model
+from olinear.nn import OLinear, lag_correlation
 from olinear.training import TrainingReport, train
-from olinear.training.devices import device_of, windows_at_once
-from olinear.windows import Split, Windows
-from olinear.zoo import MAIN, MODELS, build_model
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time

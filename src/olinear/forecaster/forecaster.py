@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from olinear.errors import ConfigError, DataError, NotFittedError
+from olinear.core import ConfigError, DataError, NotFittedError
+from olinear.data.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.fitting import Fitted, Values, fit_panel
 from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.settings import MODEL_ARGUMENTS, as_given, choose_settings
 from olinear.forecaster.storage import load_fitted, save_fitted
-from olinear.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
-from olinear.zoo import MAIN
+from olinear.models import MAIN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError
-from olinear.training.devices import beside, windows_at_once
-from olinear.windows import Windows
+from olinear.core import ConfigError
+from olinear.core.runtime import on_same_device, windows_at_once
+from olinear.data.windows import Windows
 
 PREDICTED = 1  # windows that `predict` has at a time, where that matters
 # A lookback without movement still has a scale: a tenth of the series' training deviation.
@@ -35,7 +35,7 @@ class Intervals:
     @torch.no_grad()
     def calibrate(cls, model: nn.Module, windows: Windows, batch_size: int = 128) -> Self:
         """From the windows of rows the model was not trained on."""
-        batches = beside(model.eval(), windows).batches(windows_at_once(model, batch_size, PREDICTED))
+        batches = on_same_device(model.eval(), windows).batches(windows_at_once(model, batch_size, PREDICTED))
         scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in batches]
         ordered = np.sort(torch.cat(scores).numpy(), axis=0)  # w h n, missing ones (NaN) last
         count = (~np.isnan(ordered)).sum(0)  # h n

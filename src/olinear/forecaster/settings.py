@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from olinear.errors import ConfigError, DataError
-from olinear.frames import Frequency
+from olinear.core import ConfigError, DataError
+from olinear.data.frames import Frequency
+from olinear.models import MAIN, check_options, find_model
 from olinear.training import TrainingConfig
-from olinear.zoo import MAIN, check_options, find_model
 
 MODEL_ARGUMENTS = ("basis", "model_dim", "blocks", "dropout", "rank")
 

@@ -18,11 +18,11 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from olinear import __version__
-from olinear.errors import CheckpointError, OutputError
+from olinear.core import CheckpointError, OutputError
+from olinear.data.frames import FrameStyle, Frequency, Panel, StandardScaler, parse_frequency
 from olinear.forecaster.fitting import Fitted, empty_model
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.settings import Settings
-from olinear.frames import FrameStyle, Frequency, Panel, StandardScaler, parse_frequency
 
 FORMAT, VERSION = "olinear-model", 1
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"

@@ -5,19 +5,45 @@ halves of a block, and `olinear` the walk through all of them. `folding` and `co
 fewer operations.
 """
 
-from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner
-from olinear.nn.normlin import LowRankNormLin, NormLin, SeriesLinear
+from olinear.nn.bases import BASES, make_basis
+from olinear.nn.folding import Shapes
+from olinear.nn.functional import (
+    NEGLIGIBLE,
+    Norm,
+    Transform,
+    check_windows,
+    gaussian_conditional,
+    lag_correlation,
+    orthogonal_basis,
+    series_correlation,
+)
+from olinear.nn.learners import MIXERS, CrossSeriesLearner, IntraSeriesLearner
+from olinear.nn.normlin import LowRankNormLin, NormLin, SeriesLinear, SeriesMixer
 from olinear.nn.olinear import OLinear
 from olinear.nn.ortho import OrthoTrans
-from olinear.nn.revin import RevIN
+from olinear.nn.revin import RevIN, WindowStats
 
 __all__ = [
+    "BASES",
+    "MIXERS",
+    "NEGLIGIBLE",
     "CrossSeriesLearner",
     "IntraSeriesLearner",
     "LowRankNormLin",
+    "Norm",
     "NormLin",
     "OLinear",
     "OrthoTrans",
     "RevIN",
     "SeriesLinear",
+    "SeriesMixer",
+    "Shapes",
+    "Transform",
+    "WindowStats",
+    "check_windows",
+    "gaussian_conditional",
+    "lag_correlation",
+    "make_basis",
+    "orthogonal_basis",
+    "series_correlation",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from olinear.errors import ConfigError, DataError, MissingDependencyError
+from olinear.core import ConfigError, DataError, MissingDependencyError
 from olinear.nn.functional import Array, fix_signs, lag_correlation, orthogonal_basis
 
 

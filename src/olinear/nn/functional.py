@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
 
 Array = NDArray[np.floating]
 Transform = Literal["softplus", "softmax", "sigmoid", "relu", "identity"]

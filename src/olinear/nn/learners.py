@@ -6,7 +6,7 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError
+from olinear.core import ConfigError
 from olinear.nn.normlin import NormLin, SeriesLinear
 
 # Builds a module `b n m -> b n m` that mixes n series: `mixer(n, dropout=p)`.

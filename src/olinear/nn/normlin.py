@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
 from olinear.nn.functional import Norm, Transform, row_normalise
 
 

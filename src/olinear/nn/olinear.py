@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from olinear.errors import ConfigError, DataError
+from olinear.core import ConfigError, DataError
 from olinear.nn.compact import CompactOLinear
 from olinear.nn.folding import folded_walk
 from olinear.nn.functional import check_windows

@@ -6,7 +6,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from olinear.errors import DataError
+from olinear.core import DataError
 from olinear.nn.bases import make_basis
 
 

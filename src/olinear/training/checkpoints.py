@@ -9,8 +9,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from olinear.errors import CheckpointError, OutputError
-from olinear.files import replacing
+from olinear.core import CheckpointError, OutputError
+from olinear.core.runtime import replacing
 
 FORMAT = "olinear-checkpoint-1"
 

@@ -11,14 +11,14 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import DataError, TrainingDiverged
-from olinear.training.config import TrainingConfig
-from olinear.training.devices import fitting_threads, pick_device, solving_device, windows_at_once
+from olinear.core import DataError, TrainingDiverged
+from olinear.core.runtime import fitting_threads, pick_device, solving_device, windows_at_once
+from olinear.core.settings import TrainingConfig
+from olinear.data.windows import Windows
 from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
 from olinear.training.state import RunState
-from olinear.windows import Windows
 
 logger = logging.getLogger("olinear.training")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from olinear.errors import DataError
+from olinear.core import DataError
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from olinear.errors import CheckpointError
+from olinear.core import CheckpointError
+from olinear.core.settings import TrainingConfig
 from olinear.training.checkpoints import load_checkpoint, save_checkpoint
-from olinear.training.config import TrainingConfig
 
 Weights = dict[str, Tensor]
 

@@ -1,0 +1,15 @@
+from olinear.bench.run.planning import Plan as Plan
+from olinear.bench.run.planning import make_plan as make_plan
+from olinear.bench.run.planning import matrix_speed as matrix_speed
+from olinear.bench.run.pool import Pool as Pool
+from olinear.bench.spec.jobs import VARIANTS as VARIANTS
+from olinear.bench.spec.jobs import Job as Job
+from olinear.bench.spec.jobs import expand as expand
+from olinear.bench.spec.jobs import recipe as recipe
+from olinear.bench.spec.task import Task as Task
+from olinear.bench.spec.task import TaskKey as TaskKey
+from olinear.bench.spec.task import find_task as find_task
+from olinear.bench.spec.task import published as published
+from olinear.bench.spec.task import tasks as tasks
+from olinear.bench.store.results import Row as Row
+from olinear.bench.store.results import read_results as read_results

@@ -1,0 +1,5 @@
+"""What the rows say."""
+
+from olinear.core.doors import open_door
+
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,0 +1,5 @@
+"""The machinery of running things: files, records, devices."""
+
+from olinear.core.doors import open_door
+
+__getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,0 +1,1 @@
+from olinear.core.settings.training import TrainingConfig as TrainingConfig

@@ -1,0 +1,1 @@
+"""From a file or a frame to batches: frames, windows, datasets."""

@@ -1,0 +1,15 @@
+from olinear.data.datasets.checking import Check as Check
+from olinear.data.datasets.checking import check as check
+from olinear.data.datasets.demo import load_demo as load_demo
+from olinear.data.datasets.entries import Dataset as Dataset
+from olinear.data.datasets.entries import catalogue as catalogue
+from olinear.data.datasets.entries import find_dataset as find_dataset
+from olinear.data.datasets.fetching import fetch as fetch
+from olinear.data.datasets.lookup import UNTRIED as UNTRIED
+from olinear.data.datasets.lookup import cache_folder as cache_folder
+from olinear.data.datasets.lookup import how_to_get as how_to_get
+from olinear.data.datasets.lookup import locate as locate
+from olinear.data.datasets.lookup import require as require
+from olinear.data.datasets.reading import Table as Table
+from olinear.data.datasets.reading import load_values as load_values
+from olinear.data.datasets.reading import read_table as read_table

@@ -1,0 +1,2 @@
+from olinear.data.windows.splits import Split as Split
+from olinear.data.windows.windows import Windows as Windows
