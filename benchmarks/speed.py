@@ -176,7 +176,7 @@ def window_line() -> Line:
     windows = Windows(values, 96, 96)
     plain, ours = best_times(
         lambda: sum(len(x) for x, _ in loader),
-        lambda: sum(len(x) for x, _ in windows.batches(32, torch.randperm(len(windows)))),
+        lambda: sum(len(batch) for batch in windows.batches(32, torch.randperm(len(windows)))),
     )
     return Line("window batches, Dataset and DataLoader / ours", "n=7 b=32 96+96", plain / ours, 6)
 

@@ -14,15 +14,15 @@ MAY_IMPORT = {
     "data": {"core"},
     "nn": {"core"},
     "models": {"core", "data", "nn"},
-    "training": {"core", "data"},
-    "evaluation": {"core", "data", "nn"},
+    "training": {"core", "data", "models"},
+    "evaluation": {"core", "data", "nn", "models"},
     "forecaster": {"core", "data", "nn", "models", "training", "evaluation"},
     "bench": {"core", "data", "nn", "models", "training", "evaluation"},
     "cli": {"core", "data", "nn", "models", "training", "evaluation", "forecaster", "bench"},
 }
 # Imports past another room's front door, `file -> module`. This list only shrinks.
 PAST_THE_DOOR = set[str]()
-TOO_LONG = {"__init__", "study", "demo"}
+TOO_LONG = {"__init__", "study", "demo", "fit"}
 FILES = sorted(SOURCE.rglob("*.py"))
 DOORS = sorted(SOURCE.rglob("__init__.pyi"))
 

@@ -1,6 +1,7 @@
 """What is measured of every model, and its multiplications and parameters, counted as by hand."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from efficiency_parts import find_case
@@ -58,7 +59,7 @@ def test_a_setting_for_some_series_replaces_the_others():
 
 
 def test_a_model_without_an_entry_is_taken_with_its_defaults(monkeypatch):
-    monkeypatch.setitem(efficiency.MODELS, "Newest", MODELS["DLinear"])
+    monkeypatch.setitem(MODELS._cards, "Newest", replace(MODELS.find("DLinear"), name="Newest"))
     assert without_entry(find_models(None)) == ["Newest"]
     (case,) = make_cases(find_models(["newest"]), [7])
     assert case.options == {}

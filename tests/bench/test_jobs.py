@@ -184,4 +184,4 @@ def test_every_model_of_the_zoo_has_a_setting_that_builds():
         if model != "OLinear":
             plan = recipe(Job(TaskKey("ETTh1", 96, 96), model))
             with torch.device("meta"):
-                assert MODELS[model](7, 96, 96, **plan.options)
+                assert MODELS.find(model).load()(7, 96, 96, **plan.options)

@@ -1,6 +1,7 @@
 """`olinear bench study efficiency`: what it plans, measures, prints, draws and refuses."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,7 @@ def test_a_picture_of_nothing_is_refused(results, tmp_path):
 def test_a_model_without_an_entry_is_told(results, monkeypatch):
     from olinear.bench.costs import cases as efficiency
 
-    monkeypatch.setitem(efficiency.MODELS, "Newest", efficiency.MODELS["DLinear"])
+    monkeypatch.setitem(efficiency.MODELS._cards, "Newest", replace(efficiency.MODELS.find("DLinear"), name="Newest"))
     outcome = done(*STUDY, "--model", "newest", "--series", 7, "--results", results)
     assert "note: Newest has no entry in efficiency.toml and is taken with its defaults" in outcome.err
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from olinear.core import Traits
 from olinear.core.errors import ConfigError
 from olinear.data.windows import Windows
 from olinear.forecaster.intervals import LEAST_DEVIATION, Intervals, lookback_scale
@@ -103,7 +104,7 @@ def test_coverage_on_exchangeable_data_is_nominal(shape, level):
     per_scale = found.half_widths(level, np.ones(1)).item()
     inside = [
         (y[:, 0].abs() <= per_scale * lookback_scale(x)).double().mean()
-        for x, y in Windows(tensor[30_000:], 20, 1).batches(1000)
+        for x, y in (batch.pair for batch in Windows(tensor[30_000:], 20, 1).batches(1000))
     ]
     assert np.mean(inside) == pytest.approx(level / 100, abs=0.015)
 
@@ -188,7 +189,7 @@ def test_what_never_was_negative_gets_no_negative_bound():
 class BatchMean(LastValue):
     """A forecast that depends on the other windows of its batch."""
 
-    depends_on_batch = True
+    traits = Traits(batch_dependent=True)
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x).mean(0, keepdim=True).expand(len(x), -1, -1)

@@ -55,7 +55,7 @@ def test_an_average_that_is_better_is_chosen():
     assert report.best_averaged
     assert report.best_loss == min(losses) < min(column(report, "validation_loss"))
     assert report.best_epoch == 1 + losses.index(min(losses))
-    x, y = validation.batch(torch.arange(len(validation)))
+    x, y = validation.batch(torch.arange(len(validation))).pair
     with torch.no_grad():
         assert float((model(x) - y).abs().mean()) == pytest.approx(report.best_loss, rel=1e-5)
 

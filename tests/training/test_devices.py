@@ -5,6 +5,7 @@ import torch
 from torch import nn
 from training_parts import TimeLinear, noise
 
+from olinear.core import Traits
 from olinear.core.errors import ConfigError
 from olinear.core.runtime.devices import device_of, fitting_threads
 from olinear.data.windows import Windows
@@ -57,6 +58,8 @@ def test_a_module_is_where_its_tensors_are():
 
 class Solved(nn.Module):
     """A closed form that notes where it is sent, and where it is when it is solved."""
+
+    traits = Traits(closed_form=True)
 
     def __init__(self) -> None:
         super().__init__()

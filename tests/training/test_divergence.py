@@ -106,7 +106,7 @@ def test_the_message_tells_the_losses_before():
     """Five windows in batches of four: their mean counts the last batch by its one window."""
     windows = Windows(noise().values[:16], 8, 4)
     model = Fails(0, when_training=False)
-    x, y = windows.batch(torch.arange(5))
+    x, y = windows.batch(torch.arange(5)).pair
     expected = float((model.train()(x) - y).detach().abs().mean())
     error = diverged(model, windows, noise(seed=1), batch_size=4, loss="l1", learning_rate=1e-12)
     told = re.search(r"before it: ([\d.]+)\)", str(error))

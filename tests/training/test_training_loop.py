@@ -89,7 +89,7 @@ def test_the_optimizer_is_adam_without_decay():
     """Adam's first step moves every weight by the learning rate, against its gradient, whatever its size."""
     model, windows = TimeLinear(), noise()
     before = weights_of(model)
-    x, y = windows.batch(torch.arange(len(windows)))
+    x, y = windows.batch(torch.arange(len(windows))).pair
     (model(x) - y).abs().mean().backward()
     gradients = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
     model.zero_grad()

@@ -30,12 +30,12 @@ def models(as_json: Json = False) -> None:
 def _describe(name: str) -> dict[str, Any]:
     from olinear.models import MODELS, default_options, summary
 
-    model: Any = MODELS[name]
+    model: Any = MODELS.find(name).load()
     built = model(N_SERIES, LENGTH, LENGTH)
     return {
         "name": name,
         "parameters": sum(parameter.numel() for parameter in built.parameters() if parameter.requires_grad),
-        "closed_form": hasattr(built, "solve"),
+        "closed_form": MODELS.find(name).traits.closed_form,
         "summary": summary(name),
         "options": default_options(name),
     }

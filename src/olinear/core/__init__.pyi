@@ -1,3 +1,4 @@
+from olinear.core.batch import Batch as Batch
 from olinear.core.errors import CheckpointError as CheckpointError
 from olinear.core.errors import ConfigError as ConfigError
 from olinear.core.errors import DataError as DataError
@@ -6,3 +7,13 @@ from olinear.core.errors import NotFittedError as NotFittedError
 from olinear.core.errors import OLinearError as OLinearError
 from olinear.core.errors import OutputError as OutputError
 from olinear.core.errors import TrainingDiverged as TrainingDiverged
+from olinear.core.outputs import Output as Output
+from olinear.core.outputs import Point as Point
+from olinear.core.outputs import Quantiles as Quantiles
+from olinear.core.outputs import Samples as Samples
+from olinear.core.registry import Card as Card
+from olinear.core.registry import Registry as Registry
+from olinear.core.registry import own_traits as own_traits
+from olinear.core.traits import Kind as Kind
+from olinear.core.traits import Role as Role
+from olinear.core.traits import Traits as Traits

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from olinear.core import DataError
 from olinear.core.runtime import on_same_device
 from olinear.data.windows import Windows
+from olinear.models import answer
 
 LEAST_VARIATION = 1e-5  # a target that moves less has no scale of its own
 
@@ -59,8 +60,8 @@ def evaluate(model: Callable[[Tensor], Tensor], windows: Windows, batch_size: in
     if isinstance(model, nn.Module):
         windows = on_same_device(model.eval(), windows)
     mse, mae, unexplained, pearson, mase = (_Mean() for _ in range(5))
-    for x, y in windows.batches(batch_size):
-        forecast = model(x)
+    for batch in windows.batches(batch_size):
+        forecast, y = answer(model, batch).point, batch.targets
         if forecast.shape != y.shape:
             raise DataError(f"the forecast must have shape {tuple(y.shape)}, found {tuple(forecast.shape)}")
         error = forecast - y  # b h n
@@ -84,7 +85,8 @@ def window_errors(model: Callable[[Tensor], Tensor], windows: Windows, batch_siz
     if isinstance(model, nn.Module):
         windows = on_same_device(model.eval(), windows)
     batches = windows.batches(batch_size)
-    return torch.cat([(model(x) - y).square().flatten(1).nanmean(1) for x, y in batches]).to(at_home)
+    errors = (answer(model, batch).point - batch.targets for batch in batches)
+    return torch.cat([error.square().flatten(1).nanmean(1) for error in errors]).to(at_home)
 
 
 def last_value(horizon: int) -> Callable[[Tensor], Tensor]:

@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import ConfigError, DataError, OLinearError
-from olinear.core.runtime import device_of, windows_at_once
+from olinear.core import Batch, ConfigError, DataError, OLinearError
+from olinear.core.runtime import device_of
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
 from olinear.data.windows import Split, Windows
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
 from olinear.forecaster.settings import Settings
-from olinear.models import MAIN, MODELS, build_model
+from olinear.models import MAIN, MODELS, answer, build_model, for_inference, traits_of, windows_at_once
 from olinear.nn import OLinear, lag_correlation
 from olinear.training import TrainingReport, train
 
@@ -47,7 +47,7 @@ class Fitted:
         engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED)
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         with torch.inference_mode():
-            y = torch.cat([engine(part) for part in x.split(size)]).cpu().numpy()
+            y = torch.cat([answer(engine, Batch(part)).point for part in x.split(size)]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
         constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
         return constant, scale
@@ -57,7 +57,7 @@ class Fitted:
         """The model in its form for inference."""
         if self.model is None:
             return nn.Identity()
-        return self.model.compact() if isinstance(self.model, OLinear) else self.model
+        return for_inference(self.model)
 
     def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
         """The interval at a level around forecasts `... h n` made from lookbacks of deviation `scale [..., n]`.
@@ -125,7 +125,7 @@ def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, 
     options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume, "progress": progress}
     report = train(fitted.model, training, validation, settings.training, **options)
     fitted.record |= _score(report)
-    if isinstance(fitted.model, OLinear):
+    if traits_of(fitted.model).orthogonal:
         fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
     if validation is not None:
         fitted.intervals = Intervals.calibrate(fitted.model, validation)
@@ -180,7 +180,9 @@ def _other_model(train_rows: NDArray[np.float32], settings: Settings) -> nn.Modu
 def empty_model(n_series: int, settings: Settings) -> nn.Module:
     """A model of these settings whose weights are still to be loaded."""
     with torch.random.fork_rng(devices=[]):  # a new model draws weights
-        return MODELS[settings.model](n_series, settings.lookback, settings.horizon, **model_options(settings))
+        return MODELS.find(settings.model).load()(
+            n_series, settings.lookback, settings.horizon, **model_options(settings)
+        )
 
 
 def model_options(settings: Settings) -> dict[str, Any]:
@@ -190,7 +192,7 @@ def model_options(settings: Settings) -> dict[str, Any]:
     return dict(settings.options)
 
 
-def _spectrum(model: OLinear, train_rows: NDArray[np.float32]) -> list[float]:
+def _spectrum(model: Any, train_rows: NDArray[np.float32]) -> list[float]:
     """The variance of each feature of the input basis over the training windows."""
     try:
         correlation = lag_correlation(train_rows, model.lookback)

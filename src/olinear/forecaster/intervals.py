@@ -9,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olinear.core import ConfigError
-from olinear.core.runtime import on_same_device, windows_at_once
+from olinear.core import Batch, ConfigError
+from olinear.core.runtime import on_same_device
 from olinear.data.windows import Windows
+from olinear.models import answer, windows_at_once
 
 PREDICTED = 1  # windows that `predict` has at a time, where that matters
 # A lookback without movement still has a scale: a tenth of the series' training deviation.
@@ -36,7 +37,7 @@ class Intervals:
     def calibrate(cls, model: nn.Module, windows: Windows, batch_size: int = 128) -> Self:
         """From the windows of rows the model was not trained on."""
         batches = on_same_device(model.eval(), windows).batches(windows_at_once(model, batch_size, PREDICTED))
-        scores = [((y - model(x)).abs() / lookback_scale(x)[:, None]).cpu() for x, y in batches]
+        scores = [_scores(model, batch).cpu() for batch in batches]
         ordered = np.sort(torch.cat(scores).numpy(), axis=0)  # w h n, missing ones (NaN) last
         count = (~np.isnan(ordered)).sum(0)  # h n
         levels = (np.arange(1, 100) / 100)[:, None, None]
@@ -52,6 +53,12 @@ class Intervals:
         check_level(level)
         quantile = self.quantiles[int(np.ceil(level)) - 1].astype(np.float64)
         return quantile * np.asarray(scale, dtype=np.float64)[..., None, :]
+
+
+def _scores(model: nn.Module, batch: Batch) -> Tensor:  # b h n
+    """|actual - forecast| / scale."""
+    error = batch.targets - answer(model, batch).point
+    return error.abs() / lookback_scale(batch.past)[:, None]
 
 
 def check_level(level: float) -> None:

@@ -6,15 +6,15 @@ import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
-from olinear.core import DataError, TrainingDiverged
-from olinear.core.runtime import fitting_threads, pick_device, solving_device, windows_at_once
+from olinear.core import Batch, DataError, TrainingDiverged
+from olinear.core.runtime import fitting_threads, pick_device, solving_device
 from olinear.core.settings import TrainingConfig
 from olinear.data.windows import Windows
+from olinear.models import answer, traits_of, windows_at_once
 from olinear.training.losses import LOSSES, Loss, count_present
 from olinear.training.progress import TrainingProgress
 from olinear.training.schedules import SCHEDULES
@@ -33,13 +33,6 @@ class TrainingReport:
     epochs: int
     seconds: float
     history: list[dict[str, float]]
-
-
-@runtime_checkable
-class Solvable(Protocol):
-    """A module that needs no gradient: it computes its buffers from the training windows."""
-
-    def solve(self, windows: Windows) -> None: ...
 
 
 def train(
@@ -68,7 +61,7 @@ def train(
     config = config or TrainingConfig()
     path = None if checkpoint is None else Path(checkpoint)
     device = pick_device(config.device)
-    if isinstance(model, Solvable):
+    if traits_of(model).closed_form:
         return _solve(model, training, validation, config, device)
     model.to(device)
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
@@ -123,12 +116,12 @@ def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: Train
     order = _shuffled(len(training), config.seed, position.epoch)
     started = saved = time.monotonic()
     model.train()
-    for x, y in training.batches(config.batch_size, order[position.step * config.batch_size :]):
+    for batch in training.batches(config.batch_size, order[position.step * config.batch_size :]):
         rate = _rate(run, position.step / steps)
         for group in run.optimizer.param_groups:
             group["lr"] = rate
-        loss = _step(run, x, y)
-        count = count_present(y)
+        loss = _step(run, batch)
+        count = count_present(batch.targets)
         position.loss_sum += loss * count
         position.loss_count += count
         position.step += 1
@@ -148,11 +141,12 @@ def _rate(run: RunState, done: float) -> float:
     return config.learning_rate * SCHEDULES[config.schedule](run.position.epoch, config.max_epochs, done)
 
 
-def _step(run: RunState, x: Tensor, y: Tensor) -> float:
+def _step(run: RunState, batch: Batch) -> float:
     """One step of the optimizer; the loss before it."""
+    x, y = batch.pair
     config = run.config
     with torch.autocast(x.device.type, torch.bfloat16, enabled=config.mixed_precision and x.is_cuda):
-        loss = LOSSES[config.loss](run.model(x), y)
+        loss = LOSSES[config.loss](answer(run.model, batch).point, y)
     value = float(loss.detach())
     if not math.isfinite(value):
         raise _diverged(run, value, finite_data=bool(x.isfinite().all()) and not y.isinf().any())
@@ -208,9 +202,9 @@ def mean_loss(model: nn.Module, windows: Windows, loss: Loss, batch_size: int) -
     """The loss over every window, in evaluation mode."""
     model.eval()
     total, count = 0.0, 0
-    for x, y in windows.batches(batch_size):
-        present = count_present(y)
-        total += float(loss(model(x), y)) * present
+    for batch in windows.batches(batch_size):
+        present = count_present(batch.targets)
+        total += float(loss(answer(model, batch).point, batch.targets)) * present
         count += present
     if not count:
         raise DataError("every target of the validation windows is missing: validate on other rows")

@@ -36,7 +36,7 @@ def sliced(windows: Windows, number: int) -> tuple[np.ndarray, np.ndarray]:
 @given(cases(), st.data())
 def test_a_batch_is_plain_slicing(windows, data):
     index = data.draw(st.lists(st.integers(0, len(windows) - 1), min_size=1, max_size=8))
-    x, y = windows.batch(torch.tensor(index))
+    x, y = windows.batch(torch.tensor(index)).pair
     assert x.shape == (len(index), windows.lookback, windows.n_series)
     assert y.shape == (len(index), windows.horizon, windows.n_series)
     for row, number in enumerate(index):
@@ -54,7 +54,7 @@ def test_the_horizon_is_cut_from_the_targets(windows, data):
     other = Windows(targets, windows.lookback, windows.horizon, windows.starts)
     index = data.draw(st.lists(st.integers(0, len(windows) - 1), min_size=1, max_size=8))
     for row, number in enumerate(index):
-        x, y = (side[row] for side in pair.batch(torch.tensor(index)))
+        x, y = (side[row] for side in pair.batch(torch.tensor(index)).pair)
         np.testing.assert_array_equal(x, sliced(windows, number)[0])
         np.testing.assert_array_equal(y, sliced(other, number)[1])
 
@@ -66,9 +66,9 @@ def test_batches_hold_every_window_once_and_in_order(windows, size, shuffle, see
     order = torch.randperm(len(windows), generator=torch.Generator().manual_seed(seed)) if shuffle else None
     numbers = range(len(windows)) if order is None else order.tolist()
     batches = list(windows.batches(size, order))
-    assert [len(x) for x, _ in batches[:-1]] == [size] * (len(batches) - 1)
-    assert 1 <= len(batches[-1][0]) <= size
-    x, y = (torch.cat(side).numpy() for side in zip(*batches, strict=True))
+    assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    assert 1 <= len(batches[-1]) <= size
+    x, y = (torch.cat(side).numpy() for side in zip(*(batch.pair for batch in batches), strict=True))
     np.testing.assert_array_equal(x, np.stack([sliced(windows, number)[0] for number in numbers]))
     np.testing.assert_array_equal(y, np.stack([sliced(windows, number)[1] for number in numbers]))
 
@@ -92,7 +92,7 @@ def test_all_windows_by_default():
 
 
 def test_one_window_fits_exactly():
-    x, y = Windows(torch.arange(12.0)[:, None], 8, 4).batch(torch.tensor([0]))
+    x, y = Windows(torch.arange(12.0)[:, None], 8, 4).batch(torch.tensor([0])).pair
     assert x.flatten().tolist() == list(range(8))
     assert y.flatten().tolist() == [8, 9, 10, 11]
 
@@ -110,7 +110,7 @@ def test_a_contiguous_float_tensor_is_shared(dtype):
     windows = Windows(values, 8, 4)
     values[19, 1] = 5.0
     assert windows.values.data_ptr() == values.data_ptr()
-    assert windows.batch(torch.tensor([8]))[1][0, -1, 1] == 5.0
+    assert windows.batch(torch.tensor([8])).targets[0, -1, 1] == 5.0
 
 
 def test_a_numpy_array_is_shared():
@@ -136,7 +136,7 @@ def test_to_keeps_the_targets():
     values, targets = torch.randn(20, 2), torch.randn(20, 2)
     moved = Windows(values, 8, 4, targets=targets).to(torch.device("cpu"))
     assert torch.equal(moved.targets, targets)
-    assert torch.equal(moved.batch(torch.tensor([3]))[1][0], targets[11:15])
+    assert torch.equal(moved.batch(torch.tensor([3])).targets[0], targets[11:15])
 
 
 def test_to_moves_a_copy():

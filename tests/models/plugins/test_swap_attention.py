@@ -207,4 +207,4 @@ class TestSwapping:
         with pytest.raises(ConfigError, match="no attention is called 'step': there are series, steps, again"):
             swap_attention(Mine(), {"step": 12})
         with pytest.raises(ConfigError, match=r"holds no nn.MultiheadAttention: .*take mixer='normlin'"):
-            swap_attention(MODELS["iTransformer"](3, 12, 6, model_dim=8), 3)
+            swap_attention(MODELS.find("iTransformer").load()(3, 12, 6, model_dim=8), 3)

@@ -33,7 +33,7 @@ def train():
 
 
 def make_host(name):
-    model = MODELS[name](N, T, H, **SMALL[name]).double().eval()
+    model = MODELS.find(name).load()(N, T, H, **SMALL[name]).double().eval()
     with torch.no_grad():
         for parameter in model.parameters():  # RevIN's weight and bias too
             parameter += 0.1 * torch.randn_like(parameter)
@@ -103,7 +103,7 @@ class TestEveryHost:
 
 def test_around_rlinear_it_is_one_linear_layer(train):
     """ŷ = Q_oᵀ W Q_i z + Q_oᵀ b, another parametrisation of the same family, as the paper says of RLinear."""
-    host = MODELS["RLinear"](N, T, H, affine=False).double().eval()
+    host = MODELS.find("RLinear").load()(N, T, H, affine=False).double().eval()
     wrapped = with_orthotrans(host, T, H, train).double().eval()
     q_in, q_out = wrapped.input_transform.basis, wrapped.output_transform.basis
     folded = copy.deepcopy(host)
@@ -114,7 +114,7 @@ def test_around_rlinear_it_is_one_linear_layer(train):
 
 class TestNormalisation:
     def test_a_revin_moves_outside_with_its_weights(self, train):
-        host = MODELS["RLinear"](N, T, H)
+        host = MODELS.find("RLinear").load()(N, T, H)
         wrapped = with_orthotrans(host, T, H, train, copy=False)
         assert isinstance(wrapped.norm, RevIN)
         assert wrapped.norm.weight.shape == (N,)
@@ -125,12 +125,12 @@ class TestNormalisation:
     def test_which_of_the_zoo_have_one(self, name):
         """One that normalised by hand would do so to features, behind a second norm: the mistake this is to avoid."""
         with torch.device("meta"):
-            host = MODELS[name](N, 96, H)
+            host = MODELS.find(name).load()(N, 96, H)
         found = sum(isinstance(module, RevIN) for module in host.modules())
         assert found == 0 if name in UNNORMALISED else found > 1 if name in SEVERAL else found == 1
 
     def test_a_host_without_any_gets_a_plain_one(self, train):
-        wrapped = with_orthotrans(MODELS["DLinear"](N, T, H), T, H, train)
+        wrapped = with_orthotrans(MODELS.find("DLinear").load()(N, T, H), T, H, train)
         assert isinstance(wrapped.norm, RevIN)
         assert not list(wrapped.norm.parameters())
 
@@ -141,7 +141,7 @@ class TestNormalisation:
         torch.testing.assert_close(wrapped(windows()), q_out.mT @ host(q_in @ windows()))
 
     def test_a_host_that_normalises_in_two_places_is_refused(self, train):
-        host = nn.Sequential(MODELS["RLinear"](N, T, T), MODELS["RLinear"](N, T, H))
+        host = nn.Sequential(MODELS.find("RLinear").load()(N, T, T), MODELS.find("RLinear").load()(N, T, H))
         with pytest.raises(ConfigError, match=r"in 2 places \(0.norm, 1.norm\).*normalise=False"):
             with_orthotrans(host, T, H, train)
 
@@ -155,7 +155,7 @@ class TestNormalisation:
 @pytest.mark.parametrize(("name", "depends"), [("TimesNet", True), ("RLinear", False)])
 def test_says_whether_a_forecast_depends_on_its_batch(name, depends):
     """Who forecasts must know of it, whatever stands around the host."""
-    assert with_orthotrans(MODELS[name](N, T, H), T, H, basis="fourier").depends_on_batch is depends
+    assert with_orthotrans(MODELS.find(name).load()(N, T, H), T, H, basis="fourier").traits.batch_dependent is depends
 
 
 class TestTransforms:
@@ -220,7 +220,7 @@ class TestMistakes:
 
     def test_a_forecaster_that_is_solved(self, train):
         with pytest.raises(ConfigError, match="Ridge is solved, not trained"):
-            with_orthotrans(MODELS["Ridge"](N, T, H), T, H, train)
+            with_orthotrans(MODELS.find("Ridge").load()(N, T, H), T, H, train)
 
 
 def test_the_bases_are_of_the_hosts_dtype(train):

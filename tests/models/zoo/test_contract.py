@@ -7,7 +7,7 @@ from zoo_parts import FEDFORMER_TSL, randomised, tsl_options
 
 from olinear.core.errors import DataError
 from olinear.data.windows import Windows
-from olinear.models import MODELS, build_model
+from olinear.models import MODELS, build_model, traits_of
 from olinear.training import TrainingConfig, train
 
 N_SERIES, LOOKBACK, HORIZON = 3, 32, 8
@@ -142,7 +142,7 @@ def test_shape_and_dtype(case, dtype):
 def test_other_sizes(case, lookback, horizon, n_series):
     """Odd lengths, one series, one step: where halves, differences and averages over series go wrong."""
     model = make(case, lookback, horizon, n_series)
-    x, _ = few_windows(lookback, horizon, n_series).batch(torch.arange(WINDOWS))
+    x, _ = few_windows(lookback, horizon, n_series).batch(torch.arange(WINDOWS)).pair
     for module in (model.train(), model.eval()):
         y = module(x)
         assert y.shape == (WINDOWS, horizon, n_series)
@@ -180,7 +180,7 @@ def test_a_saved_model_forecasts_the_same_to_the_last_bit(case):
 def test_it_can_learn_one_batch_by_heart(case):
     """What cannot fit four windows of noise has a broken path from input or to a parameter."""
     windows = few_windows()
-    x, y = windows.batch(torch.arange(WINDOWS))
+    x, y = windows.batch(torch.arange(WINDOWS)).pair
     model = make(case)
     if is_closed_form(model):
         start, end = y.square().mean(), (model.eval()(x) - y).square().mean()
@@ -212,7 +212,7 @@ def test_evaluation_is_deterministic_and_leaves_no_trace(case):
 def test_a_forecast_does_not_depend_on_its_batch(case):
     """Or, where a model says so, only through what the windows have in common: copies have nothing else."""
     model, x = settled(case), lookbacks()
-    depends = getattr(model, "depends_on_batch", False)
+    depends = traits_of(model).batch_dependent
     for index in range(WINDOWS):
         alone = x[index : index + 1]
         together = model(alone.expand_as(x) if depends else x)

@@ -57,7 +57,7 @@ def solved(model, values):
 
 
 def some_windows(values, count=50):
-    return Windows(values, T, H).batch(torch.arange(count))
+    return Windows(values, T, H).batch(torch.arange(count)).pair
 
 
 class TestKnownProcess:
@@ -85,7 +85,7 @@ class TestKnownProcess:
     def test_intervals_cover_their_level(self, level, normalise):
         model = solved(Gaussian(4, T, H, normalise=normalise), draw())
         windows = Windows(draw(seed=1), T, H)
-        x, y = windows.batch(torch.arange(len(windows)))
+        x, y = windows.batch(torch.arange(len(windows))).pair
         low, high = model.interval(x, level)
         covered = ((low <= y) & (y <= high)).double().mean((0, 2))  # h
         assert (100 * covered - level).abs().max() < (6 if normalise else 3)
@@ -123,7 +123,7 @@ class TestAgreesWithRidge:
         values = draw(300)
         model = solved(Gaussian(4, T, H, jitter=0.0, normalise=False), values)
         windows = Windows(values, T, H)
-        x, y = windows.batch(torch.arange(len(windows)))
+        x, y = windows.batch(torch.arange(len(windows))).pair
         torch.testing.assert_close(model.variance[:, 0], (model(x) - y).square().mean((0, 2)), rtol=1e-8, atol=0)
 
 

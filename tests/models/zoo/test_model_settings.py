@@ -44,7 +44,7 @@ def test_it_is_trained_as_published(key):
 @pytest.mark.parametrize("key", PARAMETERS, ids=" ".join)
 def test_the_form_of_time_series_library_has_its_size(key):
     with torch.device("meta"):
-        assert count(MODELS[key[0]](7, 96, 96, **find_setting(*key).options)) == PARAMETERS[key]
+        assert count(MODELS.find(key[0]).load()(7, 96, 96, **find_setting(*key).options)) == PARAMETERS[key]
 
 
 @pytest.mark.parametrize("key", EVERY, ids=" ".join)
@@ -53,7 +53,7 @@ def test_every_setting_is_possible(key):
     setting = find_setting(*key)
     check_options(key[0], setting.options)
     with torch.device("meta"):
-        assert MODELS[key[0]](7, 96, 96, **setting.options)
+        assert MODELS.find(key[0]).load()(7, 96, 96, **setting.options)
     assert TrainingConfig(loss=setting.loss, **setting.training)
 
 

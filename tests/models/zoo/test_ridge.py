@@ -63,7 +63,7 @@ def test_equals_least_squares(penalty, normalise):
     model = solved(Ridge(3, T, H, penalty=penalty, normalise=normalise), values)
     weight, bias = least_squares(*written_out(values, normalise=normalise), penalty)
     np.testing.assert_allclose(model.weight, weight, atol=1e-8)
-    x = Windows(values, T, H).batch(torch.arange(5))[0]
+    x = Windows(values, T, H).batch(torch.arange(5)).past
     z, mean, scale = x.numpy(), 0.0, 1.0
     if normalise:
         mean, scale = z.mean(1, keepdims=True), np.sqrt(z.var(1, keepdims=True) + 1e-5)
@@ -81,7 +81,7 @@ def test_a_large_penalty_leaves_the_mean():
     values = rows()
     model = solved(Ridge(3, T, H, penalty=1e9, normalise=False), values)
     _, outputs, _ = written_out(values, normalise=False)
-    x = Windows(values, T, H).batch(torch.arange(5))[0]
+    x = Windows(values, T, H).batch(torch.arange(5)).past
     np.testing.assert_allclose(model(x), np.broadcast_to(outputs.mean(0)[:, None], (5, H, 3)), atol=1e-6)
 
 
@@ -91,7 +91,7 @@ def test_is_where_rlinear_would_end():
     ridge, model = solved(Ridge(3, T, H, penalty=0.0), values), RLinear(3, T, H, dropout=0.0, affine=False).double()
     model.linear.weight.data, model.linear.bias.data = ridge.weight.mT.clone(), ridge.bias[:, 0].clone()
     windows = Windows(values, T, H)
-    x, y = windows.batch(torch.arange(len(windows)))
+    x, y = windows.batch(torch.arange(len(windows))).pair
     (model(x) - y).square().mean().backward()
     assert model.linear.weight.grad.abs().max() < 1e-10
     assert model.linear.bias.grad.abs().max() < 1e-10
@@ -102,7 +102,7 @@ def test_individual_is_each_series_alone(normalise):
     values = rows()
     options = {"penalty": 0.01, "normalise": normalise}
     model = solved(Ridge(3, T, H, individual=True, **options), values)
-    x = Windows(values, T, H).batch(torch.arange(5))[0]
+    x = Windows(values, T, H).batch(torch.arange(5)).past
     for one in range(3):
         alone = solved(Ridge(1, T, H, **options), values[:, one : one + 1])
         torch.testing.assert_close(model(x)[..., one : one + 1], alone(x[..., one : one + 1]))
@@ -127,7 +127,7 @@ def test_missing_targets_are_left_out(individual):
 def test_a_missing_input_counts_as_the_mean(normalise):
     values = rows()
     model = solved(Ridge(3, T, H, normalise=normalise), values)
-    x = Windows(values, T, H).batch(torch.arange(2))[0].clone()
+    x = Windows(values, T, H).batch(torch.arange(2)).past.clone()
     x[0, 3, 1] = torch.nan
     filled = x.clone()
     filled[0, 3, 1] = x[0, :, 1].nanmean() if normalise else model.centre[0]
@@ -168,7 +168,7 @@ class TestClosedForm:
         windows = Windows(values, T, H)
         first.solve(windows)
         second.load_state_dict(first.state_dict())
-        x = windows.batch(torch.arange(5))[0]
+        x = windows.batch(torch.arange(5)).past
         assert first(x).dtype == torch.float32
         assert torch.equal(first(x), second(x))
         assert torch.equal(first(x), first(x))
@@ -178,7 +178,7 @@ class TestClosedForm:
         windows = Windows(rows(120, n_series).astype(np.float32), lookback, horizon)
         forecaster = model(n_series, lookback, horizon)
         forecaster.solve(windows)
-        forecast = forecaster(windows.batch(torch.arange(2))[0])
+        forecast = forecaster(windows.batch(torch.arange(2)).past)
         assert forecast.shape == (2, horizon, n_series)
         assert forecast.isfinite().all()
 
@@ -214,7 +214,7 @@ class TestClosedForm:
         values = rows()
         values[:, 1] = 5.0
         forecaster = solved(model(3, T, H, individual=individual, normalise=normalise), values)
-        forecast = forecaster(Windows(values, T, H).batch(torch.arange(5))[0])
+        forecast = forecaster(Windows(values, T, H).batch(torch.arange(5)).past)
         assert forecast.isfinite().all()
         if individual or normalise:
             assert (forecast[..., 1] - 5.0).abs().max() < 0.01

@@ -18,6 +18,7 @@ from zoo_parts import (
 )
 
 from olinear.core.errors import ConfigError
+from olinear.models import traits_of
 from olinear.models.zoo.timemixerpp import AxisAttention, ScaleImageBlock, TimeMixerPP
 
 TINY = {"halvings": 2, "model_dim": 4, "ff_dim": 3, "kernels": 2, "top_k": 2}
@@ -168,7 +169,7 @@ class TestAttention:
 def test_companions_change_a_forecast():
     model, x = randomised(TimeMixerPP(3, 24, 5, **TINY | {"top_k": 1})), windows(8, 24, 3)
     together = model(x)
-    assert model.depends_on_batch
+    assert traits_of(model).batch_dependent
     assert not all(torch.allclose(model(x[index : index + 1])[0], together[index]) for index in range(8))
 
 

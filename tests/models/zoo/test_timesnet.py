@@ -8,6 +8,7 @@ from torch import nn
 from zoo_parts import count, gelu, layer_norm, linear, randomised, softmax, standardise, weights_of, windows
 
 from olinear.core.errors import ConfigError
+from olinear.models import traits_of
 from olinear.models.zoo.blocks.parts import sinusoids
 from olinear.models.zoo.timesnet import PeriodBlock, TimesNet
 
@@ -57,7 +58,7 @@ class TestBatch:
         """As published: the periods are those of the batch's mean spectrum."""
         model, x = randomised(TimesNet(3, 17, 5, top_k=1, **TINY)), windows(8, 17, 3)
         together = model(x)
-        assert model.depends_on_batch
+        assert traits_of(model).batch_dependent
         assert not all(torch.allclose(model(x[index : index + 1])[0], together[index]) for index in range(8))
 
     def test_no_companion_changes_it_where_all_frequencies_are_taken(self):

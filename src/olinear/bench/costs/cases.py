@@ -77,7 +77,7 @@ class Case:
     @property
     def stages(self) -> tuple[Stage, ...]:
         """What is measured: what is precomputed or solved has no training step."""
-        solved = hasattr(MODELS.get(self.model), "solve")
+        solved = self.model in MODELS and MODELS.find(self.model).traits.closed_form
         return ("inference",) if self.form == "compact" or solved else ("inference", "training")
 
 

@@ -45,7 +45,7 @@ def build(case: Case) -> nn.Module:
     if case.model in OWN:
         return _build_own(case, rows)
     model: Any = zoo.build_model(case.model, rows, case.lookback, case.horizon, **case.options)
-    if hasattr(model, "solve"):
+    if zoo.traits_of(model).closed_form:
         model.solved.fill_(True)  # a map of zeros costs as much as the solved one, and solving leaves memory behind
     return model
 
@@ -71,7 +71,7 @@ def count(case: Case) -> Counts:
 
     def without_memory() -> nn.Module:
         with torch.device("meta"):
-            return MODELS[case.model](case.series, case.lookback, case.horizon, **case.options)
+            return MODELS.find(case.model).load()(case.series, case.lookback, case.horizon, **case.options)
 
     makers: list[Callable[[], nn.Module]] = [lambda: build(case).to("meta")]
     if case.model not in OWN:  # the bases of OLinear are looked at when it is made

@@ -113,7 +113,7 @@ def _cost_of_other(plan: Recipe) -> tuple[int, int]:
     """The same for any model, counted on tensors without memory."""
     (_, lookback, horizon), series = plan.task.key, find_dataset(plan.train_on).series
     with torch.device("meta"):
-        model = MODELS[plan.model](series, lookback, horizon, **plan.options)
+        model = MODELS.find(plan.model).load()(series, lookback, horizon, **plan.options)
         if not any(True for _ in model.parameters()):
             return 0, 0  # a closed form
         forward = count_multiplications(model, torch.empty(plan.task.batch_size, lookback, series))

@@ -18,11 +18,11 @@ from olinear.bench.run.preparing import build_model, load_series, training_rows
 from olinear.bench.spec.jobs import FIRST_SEED, Job, recipe
 from olinear.bench.store.results import Row
 from olinear.core import DataError
-from olinear.core.runtime import on_same_device, windows_at_once
+from olinear.core.runtime import on_same_device
 from olinear.data.datasets import find_dataset
 from olinear.data.windows import Windows
 from olinear.evaluation import Scores, evaluate, window_errors
-from olinear.models import MAIN
+from olinear.models import MAIN, answer, for_inference, windows_at_once
 from olinear.training import TrainingConfig, TrainingReport, train
 
 
@@ -57,7 +57,7 @@ def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
     validation = source.windows(source.split.validation, lookback, horizon)
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
     test = on_same_device(model, target.windows(target.split.test, lookback, horizon))
-    compact = model.compact() if hasattr(model, "compact") else model  # OLinear's form for inference
+    compact = for_inference(model)
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
     at_once = windows_at_once(model, 128, task.batch_size)
     scores = evaluate(compact, test, at_once)
@@ -97,9 +97,10 @@ def _is_drawn(job: Job) -> bool:
 def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
     """Forecasts of the first series at a quarter, half and three quarters of the test windows, standardised."""
     chosen = torch.tensor([len(test) * quarter // 4 for quarter in (1, 2, 3)])
-    x, y = test.batch(chosen)
+    batch = test.batch(chosen)
+    x, y = batch.pair
     with torch.no_grad():
-        forecast = model(x)
+        forecast = answer(model, batch).point
     lines = zip(chosen.tolist(), *(part[..., 0].tolist() for part in (x, y, forecast)), strict=True)
     windows = [
         {"start": start, "series": "1"}

@@ -4,7 +4,6 @@ from olinear.core.runtime.devices import fitting_threads as fitting_threads
 from olinear.core.runtime.devices import on_same_device as on_same_device
 from olinear.core.runtime.devices import pick_device as pick_device
 from olinear.core.runtime.devices import solving_device as solving_device
-from olinear.core.runtime.devices import windows_at_once as windows_at_once
 from olinear.core.runtime.files import replacing as replacing
 from olinear.core.runtime.records import column_names as column_names
 from olinear.core.runtime.records import read_records as read_records

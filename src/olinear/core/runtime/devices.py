@@ -51,11 +51,6 @@ def solving_device(device: torch.device) -> torch.device:
     return torch.device("cpu") if device.type == "mps" else device
 
 
-def windows_at_once(model: nn.Module, most: int, dependent: int) -> int:
-    """How many windows to forecast at a time: `most`, or `dependent` if the forecast of one depends on the others."""
-    return dependent if getattr(model, "depends_on_batch", False) else most
-
-
 @contextmanager
 def fitting_threads(model: nn.Module, device: torch.device) -> Iterator[None]:
     """One thread for a small model on the CPU: a second gains it little, and on a busy machine costs it much."""

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from olinear.core import DataError
+from olinear.core import Batch, DataError
 
 
 class Windows:
@@ -60,11 +60,11 @@ class Windows:
         targets = None if self.targets is self.values else self.targets.to(device)
         return type(self)(self.values.to(device), self.lookback, self.horizon, self.starts, targets)
 
-    def batch(self, index: Tensor) -> tuple[Tensor, Tensor]:
-        """Windows number `index [b]` as `(b t n, b h n)`."""
+    def batch(self, index: Tensor) -> Batch:
+        """Windows number `index [b]`."""
         return self._cut(self._first_rows(index))
 
-    def batches(self, size: int, order: Tensor | None = None) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, size: int, order: Tensor | None = None) -> Iterator[Batch]:
         """Every window once, `size` at a time, in `order` or in time; the last batch may be smaller."""
         order = torch.arange(len(self)) if order is None else order
         parts = self._first_rows(order).split(size) if len(order) else ()  # nothing would split into one empty part
@@ -73,16 +73,16 @@ class Windows:
     def _first_rows(self, index: Tensor) -> Tensor:
         return self.starts.start + index.to(self.values.device) * self.starts.step
 
-    def _cut(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        """The windows that begin at the rows `first [b]`, as `(b t n, b h n)`."""
+    def _cut(self, first: Tensor) -> Batch:
+        """The windows that begin at the rows `first [b]`."""
         length = self.lookback + self.horizon
         if self.targets is self.values:
             both = self._pieces.index_select(0, first).view(-1, length, self.n_series)  # b t+h n
             x, y = both.split((self.lookback, self.horizon), 1)
-            return x, y
+            return Batch(x, y)
         x = _pieces(self.values, self.lookback).index_select(0, first)  # b t·n
         y = _pieces(self.targets, self.horizon).index_select(0, first + self.lookback)  # b h·n
-        return x.view(-1, self.lookback, self.n_series), y.view(-1, self.horizon, self.n_series)
+        return Batch(x.view(-1, self.lookback, self.n_series), y.view(-1, self.horizon, self.n_series))
 
 
 def _as_rows(name: str, values: ArrayLike | Tensor) -> Tensor:

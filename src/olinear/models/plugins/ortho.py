@@ -6,7 +6,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from olinear.core import ConfigError, DataError
+from olinear.core import ConfigError, DataError, Traits
+from olinear.models.building import traits_of
 from olinear.nn import OrthoTrans, RevIN, WindowStats, check_windows
 
 
@@ -28,7 +29,7 @@ class OrthoForecaster(nn.Module):
         self, model: nn.Module, input_transform: OrthoTrans, output_transform: OrthoTrans, norm: nn.Module | None
     ):
         super().__init__()
-        self.depends_on_batch = getattr(model, "depends_on_batch", False)
+        self.traits = Traits(batch_dependent=traits_of(model).batch_dependent)
         self.norm = Unnormalised() if norm is None else norm
         self.input_transform = input_transform
         self.model = model
@@ -87,7 +88,7 @@ def with_orthotrans(
         normalise: False leaves normalisation alone: none outside, the model's own inside.
         copy: leave `model` as it is and wrap a copy; otherwise its `RevIN` is taken out of itself.
     """
-    if hasattr(model, "solve"):
+    if traits_of(model).closed_form:
         raise ConfigError(f"{type(model).__name__} is solved, not trained, and finds the same forecast in any basis")
     sides = {"input_transform": (input_transform, lookback), "output_transform": (output_transform, horizon)}
     transforms = []

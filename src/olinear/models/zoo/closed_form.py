@@ -101,7 +101,8 @@ class ClosedForm(WindowModel):
         """Of (x - m, y - m) / s, weighed by s²: the sums are those of the products of s · (z, 1, target)."""
         t, size = self.lookback, self.lookback + 1 + self.horizon
         gram = torch.zeros(size, size, dtype=torch.float64, device=windows.values.device)
-        for x, y in windows.batches(max(1, BATCH_VALUES // (size * windows.n_series))):
+        for batch in windows.batches(max(1, BATCH_VALUES // (size * windows.n_series))):
+            x, y = batch.pair
             z, stats = self.standardise(x.double(), slice(group, group + 1))
             target = (y.double() - stats.mean) / stats.deviation
             rows = (torch.cat([z, torch.ones_like(z[:, :1]), target], 1) * stats.deviation).mT.flatten(0, 1)

@@ -71,8 +71,6 @@ class TimeMixerPP(WindowModel):
         dropout: of the embedding.
     """
 
-    depends_on_batch = True
-
     def __init__(
         self,
         n_series: int,

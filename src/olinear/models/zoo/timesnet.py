@@ -38,7 +38,6 @@ class TimesNet(WindowModel):
         dropout: of the embedding.
     """
 
-    depends_on_batch = True
     position: Tensor
 
     def __init__(

@@ -1,0 +1,36 @@
+"""What a model can do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["point", "quantiles", "samples"]
+Role = Literal["past", "known", "static"]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a model can do, said once beside its name; nothing else asks what it is.
+
+    Args:
+        outputs: the kinds of answers it gives.
+        covariates: the roles of columns beside the targets that it reads.
+        takes_batch: `forward` takes a `Batch` and returns an `Output`; otherwise `b t n -> b h n`, a point.
+        closed_form: `solve(windows)` takes the place of training.
+        from_rows: the class method `for_data(train, lookback, horizon, **options)` builds it from training rows.
+        batch_dependent: the forecast of a window depends on the others of its batch.
+        any_series: one model serves any number of series.
+        any_length: one model serves any lookback and horizon.
+        compact: `compact()` is the same function in its form for inference.
+        orthogonal: `input_transform` and `output_transform` are its orthogonal bases.
+    """
+
+    outputs: frozenset[Kind] = frozenset({"point"})
+    covariates: frozenset[Role] = frozenset()
+    takes_batch: bool = False
+    closed_form: bool = False
+    from_rows: bool = False
+    batch_dependent: bool = False
+    any_series: bool = False
+    any_length: bool = False
+    compact: bool = False
+    orthogonal: bool = False

@@ -1,0 +1,28 @@
+"""Where a model meets a batch."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from olinear.core import Batch, Output, Point
+from olinear.models.building import traits_of
+
+
+def answer(model: Callable[..., Any], batch: Batch) -> Output:
+    """The model's answer to a batch; a plain module or function `b t n -> b h n` gives a point."""
+    if traits_of(model).takes_batch:
+        output: Output = model(batch)
+        return output
+    return Point(model(batch.past))
+
+
+def windows_at_once(model: Callable[..., Any], most: int, dependent: int) -> int:
+    """How many windows to forecast at a time: `most`, or `dependent` if the forecast of one depends on the others."""
+    return dependent if traits_of(model).batch_dependent else most
+
+
+def for_inference(model: nn.Module) -> nn.Module:
+    """The same function in the form that is quickest to ask."""
+    compact: nn.Module = model.compact() if traits_of(model).compact else model  # type: ignore[operator]
+    return compact
