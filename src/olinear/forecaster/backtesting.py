@@ -63,7 +63,7 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
         part[:] = np.where(unknown[:, None], fitted.scaler.mean, part)
     mean, scale = fitted.forecast(lookbacks)
     forecasts = {
-        settings.model: mean,
+        settings.model.name: mean,
         LAST: np.repeat(lookbacks[:, -1:], settings.horizon, axis=1),
         SEASONAL: seasonal,
     }
