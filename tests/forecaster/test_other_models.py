@@ -146,7 +146,7 @@ def test_a_folder_edited_to_what_cannot_be_built_is_refused(tmp_path):
 
 def test_only_olinear_is_exported(tmp_path):
     f = Forecaster(4, 16, model="Ridge", progress=False).fit(make_frame(120))
-    with pytest.raises(ConfigError, match="only a model with a compact form, such as OLinear, can be exported; this one is"):
+    with pytest.raises(ConfigError, match=r"only a model with a compact form.*this one is Ridge"):
         export_onnx(f.fitted, tmp_path / "model.onnx")
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olinear.core.errors import ConfigError, DataError
-from olinear.data.frames import Frequency
 from olinear.core.settings import Settings, flatten
+from olinear.data.frames import Frequency
 from olinear.forecaster.choosing import choose_settings, default_lookback
 
 modest = settings(max_examples=100)

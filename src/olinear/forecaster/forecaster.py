@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from olinear.core import ConfigError, DataError, NotFittedError
-from olinear.core.settings import ReadingSettings, check_given, flatten, leaves
+from olinear.core.settings import ReadingSettings, Settings, check_given, flatten, leaves
 from olinear.data.frames import Panel, bridge_gaps, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
@@ -116,12 +116,16 @@ class Forecaster:
 
         `callbacks` listen to the training and may end it, which leaves the best weights so far.
         """
-        reading = {name: self._given.get(name) for name in READING}
-        panel = read_panel(data, **reading | self._like)
-        settings = choose_settings(self._given, self._source, len(panel), len(panel.series), panel.frequency)
+        panel = self._open(data)
+        settings = self.choose(panel)
         path = None if checkpoint is None else Path(checkpoint)
         self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks))
         return self
+
+    def choose(self, data: Any) -> Settings:
+        """The settings that `fit` would take for these rows, without fitting."""
+        panel = self._open(data)
+        return choose_settings(self._given, self._source, len(panel), len(panel.series), panel.frequency)
 
     def predict(
         self,
@@ -240,8 +244,7 @@ class Forecaster:
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
         frequency = fitted.panel.frequency
-        reading = {name: self._given.get(name) for name in READING}
-        panel = read_panel(data, **reading | _read_like(fitted.panel)).pick(fitted.panel.series)
+        panel = self._open(data, _read_like(fitted.panel)).pick(fitted.panel.series)
         zoned = getattr(panel.times, "tz", None) is not None
         if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
             here, there = ("a", "none") if zoned else ("no", "one")
@@ -249,6 +252,10 @@ class Forecaster:
         if fitted.settings.reading.missing == "error":
             panel.refuse_gaps()
         return replace(panel, frequency=frequency)
+
+    def _open(self, data: Any, like: Mapping[str, Any] | None = None) -> Panel:
+        reading = {name: self._given.get(name) for name in READING}
+        return read_panel(data, **reading | dict(self._like if like is None else like))
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback
