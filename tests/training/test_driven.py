@@ -174,10 +174,8 @@ class Reconstruct:
 
 
 def test_another_task_trains_in_the_same_loop():
-    report = train(
-        TimeLinear(), sines(), sines(phase=1.0), TrainingConfig(max_epochs=60, learning_rate=0.05, patience=60, schedule="constant", batch_size=5),
-        task=Reconstruct(), progress=False,
-    )  # fmt: skip
+    config = TrainingConfig(max_epochs=60, learning_rate=0.05, patience=60, schedule="constant", batch_size=5)
+    report = train(TimeLinear(), sines(), sines(phase=1.0), config, task=Reconstruct(), progress=False)
     assert report.best_loss < 1e-3 < report.history[0]["validation_loss"]
 
 
