@@ -8,13 +8,9 @@ import torch
 from scipy.special import expit, softmax
 
 from olinear.core.errors import ConfigError
-from olinear.models.zoo.blocks.mixers import (
-    TOKEN_MIXERS,
-    EnhancedAttention,
-    FlowAttention,
-    FocusedAttention,
-    olinear_mixer,
-)
+from olinear.models.zoo.blocks.attention import EnhancedAttention
+from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
+from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS, olinear_mixer
 from olinear.models.zoo.itransformer import ITransformer
 from olinear.nn import OLinear
 

@@ -10,23 +10,20 @@ from zoo_parts import attention, count, normlin, randomised, weights_of, windows
 
 from olinear.core.errors import ConfigError, DataError
 from olinear.models.zoo.blocks.attention import CrossAttention, SelfAttention
-from olinear.models.zoo.blocks.mixers import encoder_block, token_mixer
-from olinear.models.zoo.blocks.parts import (
+from olinear.models.zoo.blocks.averages import decompose, moving_average, repeat_ends
+from olinear.models.zoo.blocks.layers import (
     CircularConvolution,
     Dropout,
     PerSeriesLinear,
-    TokenBatchNorm,
-    UnbiasedNorm,
     circular_embedding,
-    count_patches,
-    cut_patches,
-    decompose,
     feed_forward,
-    moving_average,
-    repeat_ends,
-    sinusoids,
     time_linear,
 )
+from olinear.models.zoo.blocks.mixers import token_mixer
+from olinear.models.zoo.blocks.norms import TokenBatchNorm, UnbiasedNorm
+from olinear.models.zoo.blocks.patches import count_patches, cut_patches
+from olinear.models.zoo.blocks.positions import sinusoids
+from olinear.models.zoo.blocks.transformer import encoder_block
 
 
 def features(*shape):

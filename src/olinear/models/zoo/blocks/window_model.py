@@ -1,0 +1,25 @@
+"""What every forecaster of the zoo is."""
+
+from torch import Tensor, nn
+
+from olinear.nn import check_windows
+
+
+class WindowModel(nn.Module):
+    """What every forecaster here is: `b t n -> b h n`, for windows of the sizes it was made for.
+
+    Args:
+        n_series, lookback, horizon: n, t, h.
+    """
+
+    permutes_series = False  # are permuted series forecast alike? Then nothing ties the model to n of them
+
+    def __init__(self, n_series: int, lookback: int, horizon: int):
+        super().__init__()
+        self.n_series, self.lookback, self.horizon = n_series, lookback, horizon
+        self.register_forward_pre_hook(_check_input)
+
+
+def _check_input(model: WindowModel, inputs: tuple[Tensor, ...]) -> None:
+    if inputs:  # not by name
+        check_windows(inputs[0], model.lookback, None if model.permutes_series else model.n_series)
