@@ -1,5 +1,6 @@
 """Every mixer by name: those of the appendix's comparison join the paper's own in `MIXERS`.
 
+Whoever takes `MIXERS`, `find_mixer` or `OLinear` from here has them all, where `olinear.nn` alone has the paper's.
 They have their own maps for queries, keys, values and the output, which take the place of the two linear layers around
 NormLin. Dropout falls on the matrices of `attention` and `enhanced`; the others have none.
 """
@@ -15,7 +16,10 @@ from olinear.models.zoo.blocks.attention import EnhancedAttention, SelfAttention
 from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
 from olinear.models.zoo.blocks.mamba import Mamba
 from olinear.models.zoo.blocks.reformer import LSHAttention
-from olinear.nn import MIXERS, MixerFactory, NamedMixer, find_mixer
+from olinear.nn import MIXERS as MIXERS
+from olinear.nn import MixerFactory, NamedMixer
+from olinear.nn import OLinear as OLinear
+from olinear.nn import find_mixer as find_mixer
 
 
 def _taking(kind: Callable[..., nn.Module], *names: str) -> Callable[..., nn.Module]:

@@ -1,7 +1,11 @@
 """What every forecaster of the zoo is."""
 
+from dataclasses import replace
+
 from torch import Tensor, nn
 
+from olinear.core import Traits
+from olinear.models.cards import MODELS
 from olinear.nn import check_windows
 
 
@@ -18,6 +22,12 @@ class WindowModel(nn.Module):
         super().__init__()
         self.n_series, self.lookback, self.horizon = n_series, lookback, horizon
         self.register_forward_pre_hook(_check_input)
+
+    @property
+    def traits(self) -> Traits:
+        """Those of its card, and whether it takes any number of series, which may hang on its options."""
+        card = MODELS.card_of(type(self))
+        return replace(Traits() if card is None else card.traits, any_series=self.permutes_series)
 
 
 def _check_input(model: WindowModel, inputs: tuple[Tensor, ...]) -> None:
