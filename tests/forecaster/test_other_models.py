@@ -112,7 +112,7 @@ def test_a_mixer_goes_by_its_name_and_comes_back(tmp_path, model, options, mixer
 
 def test_a_mixer_that_is_not_there_is_told_with_those_that_are():
     f = Forecaster(4, 16, model="iTransformer", options={"mixer": "flow"}, progress=False)
-    with pytest.raises(ConfigError, match=r"mixer must be one of attention, normlin, .*flowformer.*, found 'flow'"):
+    with pytest.raises(ConfigError, match=r"mixer must be one of normlin, .*flowformer.*, found 'flow'"):
         f.fit(make_frame(120))
 
 
