@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.common import Json, keep_levels, parse_levels, print_json, print_table, say
+from olinear.cli.common import Json, parse_levels, print_json, print_table, say, say_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,18 +35,16 @@ def backtest(
 
     Example: olinear backtest model data.csv --windows 20
     """
-    from olinear.data.frames import check_writable, read_file, write_file
-    from olinear.forecaster import Forecaster
+    from olinear.data.frames import check_writable, write_file
+    from olinear.forecaster.service import BacktestRequest
+    from olinear.forecaster.service import backtest as run
 
     wanted = parse_levels(levels)
     if out is not None:
         check_writable(out)
-    forecaster = Forecaster.load(model)
-    frame = read_file(data)
-    wanted = keep_levels(wanted, forecaster)
-    result = forecaster.backtest(frame, windows=windows, stride=stride, levels=wanted)
-    if result.in_sample:
-        say(f"note: {result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
+    done = run(BacktestRequest(model, data, windows, stride, wanted))
+    result = done.backtest
+    say_notes(done.notes)
     if out is not None:
         write_file(result.forecasts, out)
         say(f"{result.windows} windows written to {out}")

@@ -4,24 +4,12 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from olinear.core import ConfigError
 
-if TYPE_CHECKING:
-    from olinear.forecaster import Forecaster
-
-Time = Annotated[str | None, typer.Option(help="Name of the time column.", rich_help_panel="Columns")]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Long tables: name of the series column.", rich_help_panel="Columns")
-]
-Value = Annotated[str | None, typer.Option(help="Long tables: name of the value column.", rich_help_panel="Columns")]
-Freq = Annotated[
-    str | None,
-    typer.Option(help="Step of the rows, such as h, D, B, MS; 'rows' if rows are steps whatever the clock says."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
 
@@ -128,12 +116,4 @@ def parse_levels(text: str) -> list[float]:
 
     for level in levels:
         check_level(level)
-    return levels
-
-
-def keep_levels(levels: list[float], forecaster: "Forecaster") -> list[float]:
-    """The levels, or none, and a note, if the model has no intervals."""
-    if levels and not forecaster.has_intervals:
-        say("note: this model has no intervals: it was fitted on too few rows to hold some back for them")
-        return []
     return levels

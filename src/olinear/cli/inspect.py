@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.common import Freq, Id, Json, Plot, Time, Value, check_picture, print_json, print_table, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, print_json, print_table, say, say_notes
+from olinear.cli.options import with_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,15 +18,13 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 
 
+@with_settings("reading", without=("missing",))
 def inspect(
     path: Annotated[str, typer.Argument(metavar="FILE_OR_MODEL", help="A data file (- for a pipe) or a model folder.")],
     lookback: Annotated[int | None, typer.Option(help="Data: size of the correlation matrix.")] = None,
-    freq: Freq = None,
-    time: Time = None,
-    id: Id = None,
-    value: Value = None,
     plot: Plot = None,
     as_json: Json = False,
+    **reading: Any,
 ) -> None:
     """Look at a data file before you fit, or at a model after.
 
@@ -39,7 +38,7 @@ def inspect(
     if path != "-" and Path(path).is_dir():
         _inspect_model(Path(path), plot, as_json)
     else:
-        _inspect_data(path, lookback, {"freq": freq, "time": time, "id": id, "value": value}, plot, as_json)
+        _inspect_data(path, lookback, reading, plot, as_json)
 
 
 def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot: str | None, as_json: bool) -> None:

@@ -19,14 +19,14 @@ Config = Annotated[
 ]
 
 
-def with_settings(*sections: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_settings(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command one option for each setting of some sections, passed on as its `**settings`.
 
     What is not given on the command line is None, so that a file or the data can decide.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        wanted = [leaf for leaf in leaves().values() if leaf.section in sections]
+        wanted = [leaf for leaf in leaves().values() if leaf.section in sections and leaf.name not in without]
 
         @functools.wraps(command)
         def run(*args: Any, **given: Any) -> None:

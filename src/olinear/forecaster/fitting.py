@@ -17,9 +17,9 @@ from olinear.core.runtime import device_of, own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
 from olinear.data.windows import Split, Windows
+from olinear.evaluation.analysis import spectrum
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
 from olinear.models import Source, answer, build_model, for_inference, traits_of, windows_at_once
-from olinear.nn import lag_correlation
 from olinear.training import Callback, TrainingReport, train
 
 Values = NDArray[np.float64]
@@ -143,7 +143,7 @@ def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
     report = train(fitted.model, training, validation, settings.training, checkpoint=run.checkpoint, **options)
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
-        fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
+        fitted.record["spectrum"] = spectrum(fitted.model, inputs[: len(split.train)]).rounded()
     if validation is not None:
         fitted.intervals = Intervals.calibrate(fitted.model, validation)
     if settings.validation.refit and validation is not None and not report.stopped:
@@ -192,18 +192,6 @@ def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[s
         if not given:
             raise
         raise ConfigError(f"{settings.model.name} cannot be built with {given}: {error}") from error
-
-
-def _spectrum(model: Any, train_rows: NDArray[np.float32]) -> list[float]:
-    """The variance of each feature of the input basis over the training windows."""
-    try:
-        correlation = lag_correlation(train_rows, model.lookback)
-    except DataError:
-        return []
-    basis = model.input_transform.basis.cpu().double().numpy()
-    return [
-        round(float(variance), 6) for variance in np.einsum("ft,ts,fs->f", basis, correlation, basis, optimize=True)
-    ]
 
 
 def _score(report: TrainingReport) -> dict[str, Any]:
