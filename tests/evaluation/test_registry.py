@@ -1,5 +1,6 @@
 """The registry of metrics: one entry is enough, names are found, and what a forecast cannot give is said."""
 
+from copy import deepcopy
 from decimal import Decimal
 from pathlib import Path
 
@@ -137,6 +138,8 @@ def test_scores_are_a_mapping_and_have_attributes():
     assert len(scores.by_series()) == 2
     assert np.mean([own.mae for own in scores.by_series()]) == pytest.approx(scores.mae)
     assert repr(scores) == f"Scores(mae={scores.mae:.6g}, mse={scores.mse:.6g}, windows=49)"
+    assert deepcopy(scores) == scores
+    assert list(evaluate(last_value(4), Windows(WALK, 8, 4), metrics="mae")) == ["mae"]
     with pytest.raises(AttributeError, match="no score called 'r2': there are mae, mse"):
         _ = scores.r2
 
