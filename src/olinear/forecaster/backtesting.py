@@ -64,7 +64,7 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     mean, scale = fitted.forecast(lookbacks)
     bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
     season = panel.frequency.season
-    outputs = {settings.model: _with_intervals(mean, bounds)} | _naive(
+    outputs = {settings.model.name: _with_intervals(mean, bounds)} | _naive(
         known, origins, lookbacks, settings.horizon, season
     )
     batch = Batch(torch.from_numpy(lookbacks), torch.from_numpy(actual))
