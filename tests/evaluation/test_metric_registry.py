@@ -1,6 +1,8 @@
 """The registry of metrics: one entry is enough, names are found, and what a forecast cannot give is said."""
 
+from copy import deepcopy
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,12 @@ def test_every_entry_says_what_it_is(name):
         assert (member.name, member.label) == (f"{name}_80", f"{metric.label} 80 %")
         assert member.goal == (0.8 if metric.better == "target" else None)
         assert not member.each_level
+
+
+def test_the_page_on_forecasting_explains_every_metric():
+    page = (Path(__file__).parents[2] / "docs" / "forecasting.md").read_text()
+    for name, metric in METRICS.items():
+        assert f"`{metric.at(80).name if metric.each_level else name}`" in page, name
 
 
 def test_members_of_families_are_found_by_name():
@@ -130,6 +138,8 @@ def test_scores_are_a_mapping_and_have_attributes():
     assert len(scores.by_series()) == 2
     assert np.mean([own.mae for own in scores.by_series()]) == pytest.approx(scores.mae)
     assert repr(scores) == f"Scores(mae={scores.mae:.6g}, mse={scores.mse:.6g}, windows=49)"
+    assert deepcopy(scores) == scores
+    assert list(evaluate(last_value(4), Windows(WALK, 8, 4), metrics="mae")) == ["mae"]
     with pytest.raises(AttributeError, match="no score called 'r2': there are mae, mse"):
         _ = scores.r2
 

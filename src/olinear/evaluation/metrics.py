@@ -125,7 +125,8 @@ def find_metric(name: str) -> Metric:
 def choose_metrics(names: Iterable[str] | None = None, levels: Sequence[float] = ()) -> dict[str, Metric]:
     """The metrics of these names, or all; families once for each level."""
     chosen: dict[str, Metric] = {}
-    for name in METRICS if names is None else names:
+    asked = [names] if isinstance(names, str) else names
+    for name in METRICS if asked is None else asked:
         metric = find_metric(name)
         if metric.each_level and names is not None and not levels:
             raise ConfigError(f"{name} needs a level: ask for {name}_80, or give levels")

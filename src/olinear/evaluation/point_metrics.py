@@ -8,7 +8,7 @@ from olinear.evaluation.case import Case, Ratio
 
 
 def squared_error(case: Case) -> Ratio:
-    """MSE = mean (ŷ - y)², over windows, steps and series."""
+    """MSE = mean (ŷ - y)², over windows, steps and series; RMSE = √MSE."""
     return case.mean(case.error.square())
 
 
@@ -21,7 +21,7 @@ def absolute_error(case: Case) -> Ratio:
 
 
 def unexplained(case: Case) -> Ratio:
-    """1 - R² = mean over windows and series of Σ (ŷ - y)² / Σ (y - ȳ)², the sums and ȳ over the horizon."""
+    """R² = 1 - mean over windows and series of Σ (ŷ - y)² / Σ (y - ȳ)², the sums and ȳ over the horizon."""
     return case.mean_ratio(case.error.square().sum(1), _total(case))
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from olinear.core import Batch, ConfigError, DataError, Output, Point
 from olinear.core.runtime import on_same_device
 from olinear.data.windows import Windows
-from olinear.evaluation.case import Case, Context
+from olinear.evaluation.case import Case, Context, Ratio
 from olinear.evaluation.metrics import Metric, Need, choose_metrics
 from olinear.models import answer
 
@@ -62,7 +62,7 @@ class Scorer:
         self.context = context or Context()
         self._metrics = choose_metrics(metrics, self.context.levels)
         self._all_wanted = metrics is not None
-        self._sums: dict[str, tuple[Tensor, Tensor]] = {}  # above, below: `n` each
+        self._sums: dict[Callable[..., Ratio], tuple[Tensor, Tensor]] = {}  # measure -> above, below: `n` each
         self.windows = 0
         self.targets = 0
 
@@ -73,10 +73,10 @@ class Scorer:
         self._check(case)
         if not self.windows:
             self._metrics = self._possible(output)
-        for name, metric in self._metrics.items():
-            above, below = (_sum(part) for part in metric.measure(case))
-            before = self._sums.get(name, (0.0, 0.0))
-            self._sums[name] = before[0] + above, before[1] + below
+        for measure in {metric.measure for metric in self._metrics.values()}:  # once for MSE and RMSE
+            above, below = (_sum(part) for part in measure(case))
+            before = self._sums.get(measure, (0.0, 0.0))
+            self._sums[measure] = before[0] + above, before[1] + below
         self.windows += len(batch)
         self.targets += int(case.present.sum())
 
@@ -87,7 +87,7 @@ class Scorer:
         together: dict[str, float] = {}
         each: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
-            above, below = self._sums[name]
+            above, below = self._sums[metric.measure]
             together[name] = float(metric.finish(above.sum() / below.sum()))
             each[name] = metric.finish(above / below).tolist()
         rows = zip(*each.values(), strict=True)
@@ -145,11 +145,9 @@ def evaluate(
         metrics: names from `METRICS`; by default all that the model's answers allow.
         context: levels of intervals, season, and the scale of the past.
     """
-    if isinstance(model, nn.Module):
-        windows = on_same_device(model.eval(), windows)
     scorer = Scorer(metrics, context)
-    for batch in windows.batches(batch_size):
-        scorer.add(answer(model, batch), batch)
+    for output, batch in _answers(model, windows, batch_size):
+        scorer.add(output, batch)
     if not scorer.targets:
         raise DataError("every target of these windows is missing: there is nothing to score")
     return scorer.scores()
@@ -158,9 +156,12 @@ def evaluate(
 @torch.no_grad()
 def window_errors(model: Callable[..., Any], windows: Windows, batch_size: int = 128) -> Tensor:
     """The MSE of each window by itself, `[windows]`, missing targets left out: what two models are compared by."""
-    at_home = windows.values.device
+    errors = (output.point - batch.targets for output, batch in _answers(model, windows, batch_size))
+    return torch.cat([error.square().flatten(1).nanmean(1) for error in errors]).to(windows.values.device)
+
+
+def _answers(model: Callable[..., Any], windows: Windows, batch_size: int) -> Iterator[tuple[Output, Batch]]:
+    """What a model says to every window: a module in evaluation mode, the windows on its device."""
     if isinstance(model, nn.Module):
         windows = on_same_device(model.eval(), windows)
-    batches = windows.batches(batch_size)
-    errors = (answer(model, batch).point - batch.targets for batch in batches)
-    return torch.cat([error.square().flatten(1).nanmean(1) for error in errors]).to(at_home)
+    return ((answer(model, batch), batch) for batch in windows.batches(batch_size))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from olinear.evaluation.analysis.spectra import Spectrum
 from olinear.evaluation.plots.saving import require_matplotlib
 from olinear.evaluation.plots.style import FORECAST, hide_frame
 
@@ -40,8 +41,8 @@ def plot_model(mixing: Sequence[Values], series: list[str], spectrum: Sequence[f
 
 
 def _draw_spectrum(axis: "Axes", spectrum: Sequence[float]) -> None:
-    share = np.cumsum(spectrum) / np.sum(spectrum)
-    axis.plot(np.arange(1, len(share) + 1), 100 * share, color=FORECAST)
+    shares = Spectrum(spectrum).shares
+    axis.plot(np.arange(1, len(shares) + 1), 100 * shares, color=FORECAST)
     axis.set_title("share of the variance in the first features", fontsize=10)
     axis.set_xlabel("features of OrthoTrans")
     axis.set_ylabel("per cent")
