@@ -1,4 +1,4 @@
-"""FEDformer: seasons are mixed by chosen frequencies, trends are carried beside them."""
+"""FEDformer: seasons are mixed by chosen frequencies, trends are set aside and added at the end."""
 
 import torch
 import torch.nn.functional as F

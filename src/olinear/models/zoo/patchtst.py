@@ -39,7 +39,7 @@ class PatchTST(WindowModel):
         norm: of the blocks: `batch` (over all tokens of a batch: more than one in training) or `layer`.
         final_norm: of the tokens after the last block: `batch`, `layer` or None.
         position: `learnt`, from U(±0.02), or `sinusoidal`, fixed.
-        patch_bias: b_p, beside the map of a patch.
+        patch_bias: b_p, of the map of a patch.
         head_dropout: falls on the forecast, before IN is undone.
     """
 

@@ -86,7 +86,7 @@ class TiDE(WindowModel):
 
 
 class DenseBlock(nn.Module):
-    """A hidden layer beside a linear path, and a LayerNorm of their sum: `... i -> ... o`.
+    """A hidden layer parallel to a linear path, and a LayerNorm of their sum: `... i -> ... o`.
 
         y = LayerNorm(drop(W₂ ReLU(W₁ x + b₁) + b₂) + W₃ x + b₃)
 

@@ -151,7 +151,7 @@ class ScaleImageBlock(nn.Module):
 
 
 class AxisAttention(nn.Module):
-    """Attention along the last axis but one, beside its input: `... k m -> ... k m`.
+    """Attention along the last axis but one, added to its input: `... k m -> ... k m`.
 
         y = x + γ softmax(Q Kᵀ) V,     Q, K = W_q x, W_k x of width f,  V = W_v x of width m
 
