@@ -17,7 +17,7 @@ Source = str | type[nn.Module] | nn.Module  # what can be asked for as a model
 
 
 def find_model(name: str) -> str:
-    """The registered spelling of a name, however it is capitalised."""
+    """The registered name, however it is capitalised."""
     return MODELS.find(name).name
 
 

@@ -78,9 +78,9 @@ def fourier(size: int) -> Array:
 
 def chebyshev(size: int) -> Array:
     """Chebyshev polynomials of the first kind on their Gauss nodes: the discrete cosine transform."""
-    beside = np.full(size - 1, 0.5)
-    beside[:1] = np.sqrt(0.5)
-    return _gauss_basis(np.zeros(size), beside)
+    off_diagonal = np.full(size - 1, 0.5)
+    off_diagonal[:1] = np.sqrt(0.5)
+    return _gauss_basis(np.zeros(size), off_diagonal)
 
 
 def legendre(size: int) -> Array:
@@ -95,14 +95,14 @@ def laguerre(size: int) -> Array:
     return _gauss_basis(2.0 * k + 1, k[1:].astype(np.float64))
 
 
-def _gauss_basis(diagonal: Array, beside: Array) -> Array:
+def _gauss_basis(diagonal: Array, off_diagonal: Array) -> Array:
     """`Q[k, j] = √w_j p_k(x_j)` for the orthonormal polynomials of a Jacobi matrix.
 
     These are the eigenvectors of that tridiagonal matrix, one column a node, so they stay orthogonal at any
     size, where evaluating polynomials would overflow. A column's sign follows from its last entry, which at
     the zeros of p_n alternates and, unlike the first (√w_j, as small as e^-1400), never vanishes.
     """
-    jacobi = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    jacobi = np.diag(diagonal) + np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1)
     _, vectors = np.linalg.eigh(jacobi)
     size = len(diagonal)
     alternating = (-1.0) ** (size - 1 - np.arange(size))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS
+from olinear.models import MIXERS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "plugins.md").read_text()
 
@@ -21,5 +21,5 @@ def test_every_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_every_mixer_is_on_the_page():
-    for name, build in TOKEN_MIXERS.items():
+    for name, build in MIXERS.items():
         assert f"| `{name}` | `{type(build(7, 16)).__name__}` |" in PAGE

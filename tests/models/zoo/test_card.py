@@ -216,7 +216,7 @@ def test_a_constant_series_is_no_trouble():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"model_dim": 9}, "model_dim must be a multiple of heads, found 9 and 2"),
         ({"merge": 3}, "merge must divide the heads, found 3 and 2"),
@@ -225,6 +225,6 @@ def test_a_constant_series_is_no_trouble():
         ({"patch_length": 21}, "patches of 21 every 8 need a lookback of at least 21, found 20"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         CARD(3, 20, 4, **options)

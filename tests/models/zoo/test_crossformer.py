@@ -178,7 +178,7 @@ def test_its_cost_can_be_counted_without_memory():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"segment_length": 0}, "segment_length, blocks and routers must be at least 1, found 0, 3 and 10"),
         ({"blocks": 0}, "segment_length, blocks and routers must be at least 1, found 6, 0 and 10"),
@@ -187,6 +187,6 @@ def test_its_cost_can_be_counted_without_memory():
         ({"model_dim": 10}, "model_dim must be a multiple of heads, found 10 and 4"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         Crossformer(3, 24, 8, **options)

@@ -230,7 +230,7 @@ def test_starts_the_decoder_from_the_last_season_and_trend():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "options", "told"),
+    ("sizes", "options", "message"),
     [
         ((3, 20, 5), {"modes": 0}, "modes, window and label_length must be at least 1, found 0, 24 and 48"),
         ((3, 20, 5), {"label_length": 0}, "modes, window and label_length must be at least 1, found 64, 24 and 0"),
@@ -238,6 +238,6 @@ def test_starts_the_decoder_from_the_last_season_and_trend():
         ((3, 1, 5), {}, "a spectrum needs a lookback of at least 2, found 1: pass a longer one"),
     ],
 )
-def test_bad_options_are_refused(sizes, options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(sizes, options, message):
+    with pytest.raises(ConfigError, match=message):
         FEDformer(*sizes, **options)

@@ -20,7 +20,6 @@ from zoo_parts import (
 
 from olinear.core.errors import ConfigError
 from olinear.models.zoo.fredformer import Fredformer, spectrum_patches
-from olinear.nn import SeriesLinear
 
 SMALL = {"model_dim": 8, "ff_dim": 6, "patch_dim": 5, "blocks": 2, "heads": 2, "head_dim": 3}
 
@@ -166,23 +165,6 @@ def test_works_in_mixed_precision():
     with torch.autocast("cpu", torch.bfloat16):
         mixed = model(x)
     torch.testing.assert_close(mixed.float(), model(x), rtol=0.1, atol=0.1)
-
-
-def test_takes_a_mixer_of_ones_own():
-    asked = []
-
-    def mixer(tokens, model_dim, *, dropout):
-        asked.append((tokens, model_dim, dropout))
-        return SeriesLinear(tokens)
-
-    model = Fredformer(3, 12, 5, dropout=0.2, mixer=mixer, **SMALL)
-    assert asked == [(3, 8, 0.0)] * 2
-    assert model(windows(2, 12, 3).float()).shape == (2, 5, 3)
-
-
-def test_refuses_other_mixers():
-    with pytest.raises(ConfigError, match="mixer must be"):
-        Fredformer(3, 12, 5, mixer="nothing")
 
 
 @pytest.mark.parametrize("mixer", ["attention", "normlin"])

@@ -167,12 +167,12 @@ def test_works_in_mixed_precision(weights):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"weights": "sparse"}, "weights must be 'diagonal' or 'full', found 'sparse'"),
         ({"threshold": -1.0}, "threshold must be at least 0"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         FreTS(3, 12, 5, **options)

@@ -8,7 +8,7 @@ import torch
 from scipy.special import expit, softmax
 
 from olinear.core.errors import ConfigError
-from olinear.models import MIXERS, build_model, empty_model, traits_of
+from olinear.models import MIXERS, MODELS, build_model, default_options, empty_model, traits_of
 from olinear.models.zoo.blocks.attention import EnhancedAttention
 from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
 from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS, olinear_mixer
@@ -223,16 +223,59 @@ class TestInsideOLinear:
         assert torch.equal(again(x), models[0](x))
 
 
-@pytest.mark.parametrize("name", TOKEN_MIXERS)
-def test_a_mixer_in_itransformer(name):
-    """By name it has the heads of its host; a factory brings its own."""
-    model = ITransformer(5, 12, 6, model_dim=12, mixer=name, heads=2).eval()
-    assert model(torch.randn(2, 12, 5)).shape == (2, 6, 5)
-    assert getattr(model.blocks[0][0].mixer, "heads", 2) == 2
-    factory = partial(TOKEN_MIXERS[name], heads=3)
-    model = ITransformer(5, 12, 6, model_dim=12, mixer=factory, heads=2).eval()
-    assert model(torch.randn(2, 12, 5)).shape == (2, 6, 5)
-    assert getattr(model.blocks[0][0].mixer, "heads", 3) == 3
+# Small hosts, and what they ask a factory for: tokens, width, dropout.
+HOSTS = {
+    "OLinear": ({"model_dim": 12, "embed_dim": 2, "blocks": 2, "dropout": 0.2}, (5, 12, 0.2)),
+    "iTransformer": ({"model_dim": 12, "heads": 2, "blocks": 2, "dropout": 0.2}, (5, 12, 0.2)),
+    "PatchTST": ({"patch_length": 4, "stride": 2, "heads": 2, "blocks": 2, "dropout": 0.2}, (6, 16, 0.0)),
+    "Leddam": ({"model_dim": 12, "roll": 4, "blocks": 2, "dropout": 0.2}, (5, 12, 0.0)),
+    "Fredformer": ({"model_dim": 12, "heads": 2, "head_dim": 3, "blocks": 2, "dropout": 0.2}, (5, 12, 0.0)),
+}
+
+
+class TestInEveryHost:
+    pytestmark = pytest.mark.parametrize("host", HOSTS)
+
+    @staticmethod
+    def model(host, mixer, **options):
+        return build_model(host, ROWS, 12, 6, **HOSTS[host][0] | options, mixer=mixer)
+
+    def test_these_are_all_that_take_a_mixer(self, host):
+        assert {name for name in MODELS if "mixer" in default_options(name)} == set(HOSTS)
+
+    @pytest.mark.parametrize("name", MIXERS)
+    def test_it_takes_every_name(self, host, name):
+        options = {"model_dim": 16} if host == "OLinear" else {}  # eight heads
+        model = self.model(host, name, **options).eval()
+        x = torch.randn(2, 12, 5)
+        assert model(x).shape == (2, 6, 5)
+        again = self.model(host, name, **options).eval()
+        again.load_state_dict(model.state_dict())
+        assert torch.equal(again(x), model(x))
+
+    def test_it_asks_a_factory_for_tokens_width_and_dropout(self, host):
+        asked = []
+
+        def mixer(tokens, model_dim, *, dropout):
+            asked.append((tokens, model_dim, dropout))
+            return torch.nn.Identity()
+
+        assert self.model(host, mixer)(torch.randn(2, 12, 5)).shape == (2, 6, 5)
+        assert asked == [HOSTS[host][1]] * 2
+
+    def test_a_mixer_by_name_has_the_heads_of_its_host(self, host):
+        """A factory brings its own."""
+        found = [self.heads(self.model(host, "flowformer", model_dim=16))]
+        found.append(self.heads(self.model(host, partial(MIXERS["flowformer"], heads=4), model_dim=16)))
+        assert found == [{"OLinear": 8, "Leddam": 1}.get(host, 2), 4]
+
+    @staticmethod
+    def heads(model):
+        return next(module.heads for module in model.modules() if isinstance(module, FlowAttention))
+
+    def test_others_are_refused(self, host):
+        with pytest.raises(ConfigError, match=r"one of normlin, linear, .* or a factory, found 'nothing'"):
+            self.model(host, "nothing")
 
 
 class TestEnhancedDropout:

@@ -184,7 +184,7 @@ class TestDropout:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"norm": "group"}, "norm and final_norm must be 'batch' or 'layer', found 'group'"),
         ({"final_norm": "group"}, "norm and final_norm must be 'batch' or 'layer', found 'group'"),
@@ -194,6 +194,6 @@ class TestDropout:
         ({"patch_length": 30, "stride": 2}, "patches of 30 every 2 need a lookback of at least 28, found 17"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         PatchTST(3, 17, 5, **options)

@@ -39,15 +39,15 @@ class TestLengths:
         ]
 
     @pytest.mark.parametrize(
-        ("lookback", "halvings", "shortest", "told"),
+        ("lookback", "halvings", "shortest", "message"),
         [
             (7, 3, 1, "3 halvings need a lookback of at least 8, found 7: pass fewer halvings"),
             (8, 3, 2, "3 halvings need a lookback of at least 9, found 8: pass fewer halvings"),
             (8, -1, 1, "halvings must be at least 0, found -1"),
         ],
     )
-    def test_too_short_lookbacks_are_refused(self, lookback, halvings, shortest, told):
-        with pytest.raises(ConfigError, match=told):
+    def test_too_short_lookbacks_are_refused(self, lookback, halvings, shortest, message):
+        with pytest.raises(ConfigError, match=message):
             scale_lengths(lookback, halvings, shortest=shortest)
         assert min(scale_lengths(8, 3)) == 1
         assert min(scale_lengths(9, 3, shortest=2)) == 2

@@ -129,13 +129,13 @@ def test_the_averages_are_no_part_of_the_state():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"halvings": 5}, "5 halvings need a lookback of at least 32, found 16"),
         ({"halvings": -1}, "halvings must be at least 0, found -1"),
         ({"window": 0}, "window must be at least 1, found 0"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         TimeMixer(3, 16, 6, **options)

@@ -234,7 +234,7 @@ def test_the_order_of_series_counts_only_if_they_have_weights():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"halvings": 4}, "4 halvings need a lookback of at least 17, found 16"),
         ({"halvings": 0}, "halvings must be at least 1, found 0: with one scale there is nothing to mix"),
@@ -246,6 +246,6 @@ def test_the_order_of_series_counts_only_if_they_have_weights():
         ({"halvings": 2, "heads": 3}, "heads must divide the 4 steps of the coarsest scale, found 3"),
     ],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         TimeMixerPP(3, 16, 5, **options)

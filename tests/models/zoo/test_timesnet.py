@@ -101,9 +101,9 @@ def test_very_short_windows(lookback, horizon):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [({"top_k": 0}, "top_k must be at least 1, found 0"), ({"kernels": 0}, "kernels must be at least 1, found 0")],
 )
-def test_bad_options_are_refused(options, told):
-    with pytest.raises(ConfigError, match=told):
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
         TimesNet(3, 17, 5, **options)

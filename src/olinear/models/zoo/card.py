@@ -17,21 +17,11 @@ from olinear.models.zoo.blocks.window_model import WindowModel
 class CARD(WindowModel):
     """Patches attend over series, then over time, each time also over features; neighbours are blended.
 
-    X. Wang, T. Zhou, Q. Wen, J. Gao, B. Ding, R. Jin: CARD: Channel Aligned Robust Blend Transformer for Time Series
-    Forecasting. ICLR 2024.
+    X. Wang et al.: CARD: Channel Aligned Robust Blend Transformer for Time Series Forecasting. ICLR 2024.
 
         z = (x - mean) / (s + 10⁻⁴),     X⁰ = [token, drop(Patches(z) W_p) + P]
         C = Blend_series(Xˡ),     D = Blend_time(C),     Xˡ⁺¹ = BN(Xˡ + drop(W_b (C + D)))
-        ŷ = (s + 10⁻⁴) W_d vec(Xᴸ) + mean
-
-    s is the unbiased deviation of the window. The defaults are the authors' setting for ETTh1; their loss, also of the
-    validation, is the weighted L1. Queries and keys are smoothed along their sequence, so the order of series counts.
-    In the release the smoothing has a row for each of the T = 1 + patches tokens, also where it runs over series: from
-    the T-th on (there being more series than tokens) a series has queries of zero and takes the plain mean.
-
-    With 7 series, 96 → 96: 32,112 parameters. The release counts 33,536: the other 1,424 are a map of two statistics to
-    a token (48), an unused compression over time (144 a block) and an unused map of width m in each attention (272).
-    Nothing that is used was simplified. Not checked: settings other than ETTh1's.
+        ŷ = (s + 10⁻⁴) W_d vec(Xᴸ) + mean          s: the window's unbiased deviation
 
     Args:
         n_series, lookback, horizon: n, t, h. The head, shared by all series, sees the T tokens of one.

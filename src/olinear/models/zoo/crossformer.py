@@ -20,19 +20,10 @@ Pad = Literal["front", "end"]
 class Crossformer(WindowModel):
     """Segments attend within their series, series meet through routers, on several scales of time.
 
-    Y. Zhang, J. Yan: Crossformer: Transformer Utilizing Cross-Dimension Dependency for Multivariate Time Series
-    Forecasting. ICLR 2023.
+    Y. Zhang, J. Yan: Crossformer: Transformer Utilizing Cross-Dimension Dependency. ICLR 2023.
 
         E⁰ = LayerNorm(Segments(x) W_e + P),     E¹ = TSA(E⁰),     Eˡ⁺¹ = TSA(Merge(Eˡ))
-        Dˡ, Yˡ = Decode(Dˡ⁻¹, Eˡ),     ŷ = Y⁰ + … + Yᴸ
-
-    The decoder starts from a learnt array D `[n, ⌈h/p⌉, m]`. Nothing is normalised, as published: where the level of
-    the series has moved since training, forecasts are poor. P, D and the routers start from N(0, 1).
-
-    The defaults are the authors' widths for ETTh1 (they forecast 24 steps from 168); the benchmark's setting `tsl` is
-    the other form in use, Time-Series-Library's. With 7 series, 96 → 96: 11,370,776 parameters; 42,176,036 in that
-    form. Dropout falls on the attention matrices and the branches, not on hidden features or the decoder's last branch.
-    Nothing was simplified. Not checked: which of the two forms, at which learning rate, made the published results.
+        Dˡ, Yˡ = Decode(Dˡ⁻¹, Eˡ),     ŷ = Y⁰ + … + Yᴸ          D⁻¹: learnt, `[n, ⌈h/p⌉, m]`
 
     Args:
         n_series, lookback, horizon: n, t, h. Positions tie the model to its series.

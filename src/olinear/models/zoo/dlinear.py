@@ -17,10 +17,6 @@ class DLinear(WindowModel):
 
         T = MA(x),     ŷ = W_s (x - T) + b_s + W_t T + b_t
 
-    Nothing is normalised, dropped or bent. Nothing was simplified. Not checked: with which of the two starts, and with
-    which learning rate, the published results were made; the paper's authors' own code starts as PyTorch does,
-    Time-Series-Library with 1/t.
-
     Args:
         n_series, lookback, horizon: n, t, h.
         window: of the moving average, whose ends repeat the first and last value.

@@ -1,4 +1,4 @@
-"""FEDformer: seasons are mixed by chosen frequencies, trends are carried beside them."""
+"""FEDformer: seasons are mixed by chosen frequencies, trends are set aside and added at the end."""
 
 import torch
 import torch.nn.functional as F
@@ -16,24 +16,10 @@ from olinear.models.zoo.blocks.window_model import WindowModel
 class FEDformer(WindowModel):
     """An encoder and a decoder that mix time by a few frequencies and set its trend aside (Fourier form).
 
-    T. Zhou, Z. Ma, Q. Wen, X. Wang, L. Sun, R. Jin: FEDformer: Frequency Enhanced Decomposed Transformer for Long-term
-    Series Forecasting. ICML 2022.
+    T. Zhou et al.: FEDformer: Frequency Enhanced Decomposed Transformer for Long-term Series Forecasting. ICML 2022.
 
         S⁰, T⁰ = [season(x) last 48, 0 … 0], [trend(x) last 48, mean(x) … mean(x)]
         E = Norm(Encoder(embed(x))),     S, T = Decoder(embed(S⁰), E) + (0, T⁰),     ŷ = last h of W Norm(S) + b + T
-
-    Nothing is normalised at the ends; `Norm` is LayerNorm without its mean over time. The frequencies are drawn at
-    random when the model is made and kept in its state. All blocks of the encoder share the matrices of its
-    frequencies, those of the decoder likewise. The defaults are the authors' setting for ETTh1; Time-Series-Library's
-    form is `modes=32, split_tanh=True, sinusoidal=True`.
-
-    With 7 series, 96 → 96: 20,225,543 real parameters, 14,458,375 with each complex one counted once. The release
-    counts 16,303,111 (16.3 M) in this way, 22,070,279 as reals: with 4,096 for the marks of time, 1,838,592 in key and
-    value maps that it never uses, and 2,048 biases that do not reach a forecast in evaluation (those before a mean over
-    time is taken away: LayerNorms, and the outputs of the encoder's frequencies), which are all left out here.
-    Simplified: no marks of time (hour, weekday, …), which the published results had, and which were all that told the
-    steps of the horizon apart: `sinusoidal=True` gives them positions instead. Not checked: several decoder blocks,
-    which the authors do not use.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -12,18 +12,10 @@ from olinear.nn import RevIN
 class FilterNet(WindowModel):
     """A filter made from the spectrum along series mixes them; an MLP without a residual reads each.
 
-    K. Yi, J. Fei, Q. Zhang, H. He, S. Hao, D. Lian, W. Fan: FilterNet: Harnessing Frequency Filters for Time Series
-    Forecasting. NeurIPS 2024. This is its TexFilter, whose filter depends on the window.
+    K. Yi et al.: FilterNet: Harnessing Frequency Filters for Time Series Forecasting. NeurIPS 2024 (its TexFilter).
 
         E = LayerNorm(W_e RevIN(x) + b_e),     F = drop(LayerNorm(Filter(E)))
         ŷ = RevIN⁻¹(W_h (W₂ LeakyReLU(W₁ F + b₁) + b₂) + b_h)
-
-    The Fourier transform runs along the series, after time has become e features, so the order of the series counts
-    and neighbours in it share frequencies.
-
-    With 7 series, 96 → 96: 59,374 parameters, 92,270 with `hidden_dim=256`; the authors' release has 12,416 more, in a
-    convolution that nothing uses. Not checked: the setting behind the published ETT results. The authors give none for
-    this filter there, and the defaults are those of their Weather runs.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -17,15 +17,8 @@ class FITS(WindowModel):
 
         X = first c values of rFFT(IN(x)),     [x̂, ŷ] = IN⁻¹((t + h) / t · irFFT([W X + b, 0, …, 0]))
 
-    IN divides by the unbiased deviation. W maps c frequencies to ⌊c (t + h) / t⌋, as many as fill the same band of the
-    longer window, and the factor makes up for the inverse transform's division by t + h instead of t. The forecast is
-    the last h steps, so a loss sees only them, which is the authors' best setting on ETTh1; `extend` gives all t + h
-    steps for a loss that also asks for the lookback back.
-
-    With 7 series, 96 → 96: 3,280 complex parameters, stored as 6,560 real ones. Simplified: where c (t + h) / t exceeds
-    the frequencies of the longer window (c is all of the lookback's), W stops at the last. Not checked: which c made
-    the published results with a lookback of 96; the authors publish none, and the default is what their rule gives, 40
-    of 49.
+    IN divides by the unbiased deviation; W maps c frequencies to ⌊c (t + h) / t⌋, those of the same band. The forecast
+    is the last h steps; `extend` gives all t + h.
 
     Args:
         n_series, lookback, horizon: n, t, h.

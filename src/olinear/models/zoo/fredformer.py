@@ -17,21 +17,12 @@ from olinear.nn import MixerFactory, RevIN
 class Fredformer(WindowModel):
     """Attention over series in each band of the spectrum, and a forecast of the spectrum.
 
-    X. Piao, Z. Chen, T. Murayama, Y. Matsubara, Y. Sakurai: Fredformer: Frequency Debiased Transformer for Time Series
-    Forecasting. KDD 2024.
+    X. Piao et al.: Fredformer: Frequency Debiased Transformer for Time Series Forecasting. KDD 2024.
 
         F_p = p-th patch of FFT(IN(x)),     H_p = W_h Blocks(W_e [Re F_p, Im F_p])
         z = IFFT(Stream_re([H_p]) + i Stream_im([H_p])),     ŷ = IN⁻¹(W_o [Re z, Im z])
 
-    The blocks see each band alone, all series in it as tokens; the two streams see all bands of one series. The whole
-    spectrum is used, both of its mirrored halves. Where the patch does not divide the lookback, the spectrum's last
-    patch is filled up with zeros: the frequencies stay those of the lookback.
-
-    With 7 series, 96 → 96: 8,536,048 parameters, 8.19 M of them in the streams. The authors' release has 8,591,951, of
-    which 55,903 are never used and left out here; with `mixer="normlin"` it loses 197,790, to the 8.39 M printed in
-    the paper. Simplified: full attention where the release takes Nyström's approximation for some datasets, and no
-    contrastive loss, which the release holds but does not use; as in the release, nothing is normalised within a patch,
-    which the authors' text does. Not checked: settings other than ETTh1's.
+    The blocks see each band alone, all series in it as tokens; the two streams see all bands of one series.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -40,7 +31,7 @@ class Fredformer(WindowModel):
         patch_dim: what a patch of a series becomes for the streams.
         blocks, heads, head_dim: L, H and the width of each head.
         dropout: of the embedding, the branches and the hidden features; not of the mixer's matrix.
-        mixer: what mixes series: `attention`, `normlin`, or a factory `mixer(n, m, dropout=0)`.
+        mixer: what mixes series: a name in `MIXERS`, or a factory `mixer(n, m, dropout=0)`.
     """
 
     def __init__(

@@ -17,21 +17,9 @@ Weights = Literal["diagonal", "full"]
 class FreTS(WindowModel):
     """Each value becomes a vector, a one-layer MLP works on its spectrum along time, two layers read all steps.
 
-    K. Yi, Q. Zhang, W. Fan, S. Wang, P. Wang, H. He, N. An, D. Lian, L. Cao, Z. Niu: Frequency-domain MLPs are More
-    Effective Learners in Time Series Forecasting. NeurIPS 2023.
+    K. Yi et al.: Frequency-domain MLPs are More Effective Learners in Time Series Forecasting. NeurIPS 2023.
 
         X = x φᵀ,     Y = X + irFFT(MLP(rFFT(X))),     ŷ = W₂ LeakyReLU(W₁ vec(Y) + b₁) + b₂
-
-    The window is not normalised. Along series there is an MLP too, before that along time, if asked for: in the
-    authors' release its switch never turned it on, though its parameters were built and counted.
-
-    In that release the MLP's two e × e matrices act through their diagonals alone, so that each feature has a gain of
-    its own and features never meet; the paper's text has the whole matrices. Both forms hold e² numbers, of which the
-    diagonal one uses e: the parameters, and how they start, are the same.
-
-    With 7 series, 96 → 96: 3,203,808 parameters; 3,236,832 with `mix_series=True`, which is what the release counts;
-    419,248 with that and `embed_dim=16`, printed as 0.42 M in the paper's table of costs. Nothing was simplified. Not
-    checked: settings other than the authors' defaults, which are those here.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -13,18 +13,12 @@ from olinear.nn import gaussian_conditional
 class Gaussian(ClosedForm):
     """The mean of the horizon given the lookback, windows taken as Gaussian: the paper's Theorem 1.
 
-    W. Yue, Y. Liu, H. Li, H. Wang, X. Ying, R. Guo, B. Xing, J. Shi: OLinear: A Linear Model for Time Series
-    Forecasting in Orthogonally Transformed Domain. NeurIPS 2025, Theorem 1.
+    W. Yue et al.: OLinear: A Linear Model for Time Series Forecasting in Orthogonally Transformed Domain. NeurIPS 2025.
 
         ŷ = μ_y + Σ_xyᵀ Σ_x⁻¹ (x - μ_x),     Var = diag(Σ_y - Σ_xyᵀ Σ_x⁻¹ Σ_xy)
 
     μ and Σ are the moments of training windows, normalised and weighed by s² (`ClosedForm`). The share `jitter` of its
-    mean is added to the diagonal of Σ_x, which normalised windows make singular (each sums to zero). The mean is then
-    `Ridge(penalty=jitter)`: a Gaussian's conditional mean is its linear regression. What the theorem adds is
-    the variance, and `interval`.
-
-    Not accounted for: the error of the estimated moments (short training rows make intervals too narrow), and that a
-    normalised window is not quite Gaussian, its deviation being the window's own.
+    mean is added to the diagonal of Σ_x, which normalised windows make singular (each sums to zero).
 
     Args:
         n_series, lookback, horizon: n, t, h.

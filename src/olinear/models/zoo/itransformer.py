@@ -12,22 +12,17 @@ from olinear.nn import MixerFactory, RevIN
 class ITransformer(WindowModel):
     """Each series is a token; attention mixes them.
 
-    Y. Liu, T. Hu, H. Zhang, H. Wu, S. Wang, L. Ma, M. Long: iTransformer: Inverted Transformers Are Effective for Time
-    Series Forecasting. ICLR 2024.
+    Y. Liu et al.: iTransformer: Inverted Transformers Are Effective for Time Series Forecasting. ICLR 2024.
 
         H⁰ = W_e IN(x),     Hˡ⁺¹ = Block(Hˡ),     ŷ = IN⁻¹(W_d LayerNorm(Hᴸ))
-
-    Simplified: no tokens for the marks of time (hour, weekday, …), which the published ETT results had. The defaults
-    are the authors' setting for ETTh1. Not checked: the pair of the paper's table of costs with and without NormLin,
-    whose counts are those of three blocks of width 512 (4.83 M) and of two (2.21 M).
 
     Args:
         n_series, lookback, horizon: n, t, h.
         model_dim, ff_dim: m and f.
         blocks, heads: L and H.
         dropout: of the embedding, the blocks and the attention matrix.
-        mixer: `attention`, `normlin` (which learns a weight for each pair of series, so their order counts), another
-            of `TOKEN_MIXERS`, or a factory `mixer(n, m, dropout=p)`.
+        mixer: what mixes series: a name in `MIXERS`, such as `attention` or `normlin` (which learns a weight for each
+            pair of series, so their order counts), or a factory `mixer(n, m, dropout=p)`.
     """
 
     def __init__(

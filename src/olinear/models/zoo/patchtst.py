@@ -23,18 +23,9 @@ OwnDropout = Literal["output", "matrix"]
 class PatchTST(WindowModel):
     """Each series alone: its patches are tokens, attention mixes them, one linear layer reads them all.
 
-    Y. Nie, N. H. Nguyen, P. Sinthong, J. Kalagnanam: A Time Series is Worth 64 Words: Long-term Forecasting with
-    Transformers. ICLR 2023.
+    Y. Nie et al.: A Time Series is Worth 64 Words: Long-term Forecasting with Transformers. ICLR 2023.
 
         H⁰ = drop(Patches(IN(x)) W_p + P),     Hˡ⁺¹, Sˡ⁺¹ = Block(Hˡ, Sˡ),     ŷ = IN⁻¹(W_d vec(Hᴸ) + b_d)
-
-    The default is the form of the paper's authors with their widths for ETTh1: BatchNorm, residual attention (each
-    block adds the scores S of the block before to its own), learnt positions. The benchmark's setting `tsl` is the
-    other form in use, Time-Series-Library's: 3,751,520 parameters for 7 series, 96 → 96. The head sees the features of
-    `vec` outside and the patches inside.
-
-    Not checked: which form and setting made the published results with a lookback of 96 (the authors used 336 and 512),
-    and where the dropout of a NormLin fell in the comparison with attention; here it is where attention's is.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -42,13 +33,13 @@ class PatchTST(WindowModel):
         model_dim, ff_dim: m and f.
         blocks, heads: L and H.
         dropout: of the tokens, of both branches of a block, of its hidden features and of the mixer (`mixer_dropout`).
-        mixer: `attention`, `normlin` over the patches, or a factory `mixer(p, m, dropout=q)`.
+        mixer: what mixes patches: a name in `MIXERS`, or a factory `mixer(p, m, dropout=q)`.
         residual_attention: hand scores on from block to block; only `attention` has some.
         mixer_dropout: where the mixer's own dropout falls: on its `output`, or on its `matrix`.
         norm: of the blocks: `batch` (over all tokens of a batch: more than one in training) or `layer`.
         final_norm: of the tokens after the last block: `batch`, `layer` or None.
         position: `learnt`, from U(±0.02), or `sinusoidal`, fixed.
-        patch_bias: b_p, beside the map of a patch.
+        patch_bias: b_p, of the map of a patch.
         head_dropout: falls on the forecast, before IN is undone.
     """
 

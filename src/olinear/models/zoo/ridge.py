@@ -15,9 +15,7 @@ class Ridge(ClosedForm):
              ⇒ W = (Σ_x + λ I)⁻¹ Σ_xy,   b = μ_y - Wᵀ μ_x,       λ = penalty · mean of Σ_x's diagonal
 
     The sums are over the training windows of all series; μ and Σ are the moments of the normalised windows, weighed by
-    s² (`ClosedForm`). With `penalty=0` this is where RLinear without its affine part and its dropout would end, trained
-    with the squared error; where Σ_x cannot be inverted (a normalised window sums to zero) W is the solution of least
-    norm. A window and series with a missing target is left out.
+    s² (`ClosedForm`). Where Σ_x cannot be inverted (a normalised window sums to zero) W is the solution of least norm.
 
     Args:
         n_series, lookback, horizon: n, t, h.

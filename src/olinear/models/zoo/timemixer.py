@@ -23,19 +23,10 @@ from olinear.models.zoo.blocks.window_model import WindowModel
 class TimeMixer(WindowModel):
     """Each series alone, on several scales: seasons mix from fine to coarse, trends from coarse to fine.
 
-    S. Wang, H. Wu, X. Shi, T. Hu, H. Luo, L. Ma, J. Y. Zhang, J. Zhou: TimeMixer: Decomposable Multiscale Mixing for
-    Time Series Forecasting. ICLR 2024.
+    S. Wang et al.: TimeMixer: Decomposable Multiscale Mixing for Time Series Forecasting. ICLR 2024.
 
         x_0 = x,     x_{i+1} = means of two steps of x_i,     E_i = drop(Conv(RevIN_i(x_i)))
         E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i ((W_i E_i + b_i) w + c))
-
-    The forecasts of the scales are summed. There is no position term, and dropout only in the embedding.
-
-    With 7 series, 96 → 96: 75,369 parameters. The authors' release has 75,497, printed as 0.08 M in the paper's table
-    of costs: 64 more for the marks of time, and 64 in LayerNorms that it never applies. Simplified: no marks of time
-    (hour, weekday, …), which the published results had; the odd last step of a scale is kept as a coarse step of its
-    own, where plain pooling drops it. Not checked: lookbacks that three halvings do not divide; the published
-    learning rate of 1e-2, which is reported to be unstable.
 
     Args:
         n_series, lookback, horizon: n, t, h. RevIN learns a weight and bias for each series.

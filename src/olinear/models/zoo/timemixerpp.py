@@ -32,29 +32,10 @@ SeasonAxis = Literal["within", "across"]
 class TimeMixerPP(WindowModel):
     """Every scale folded by the same periods: attention splits season and trend, convolutions mix scales.
 
-    S. Wang, J. Li, X. Shi, Z. Ye, B. Mo, W. Lin, S. Ju, Z. Chu, M. Jin: TimeMixer++: A General Time Series Pattern
-    Machine for Universal Predictive Analysis. ICLR 2025.
+    S. Wang et al.: TimeMixer++: A General Time Series Pattern Machine. ICLR 2025.
 
         x_0 = x,     x_{i+1} = Conv₂(x_i),     z_i = RevIN_i(x_i),     z_S = z_S + Attention_n(z_S)
         E_i = drop(Conv(z_i)),     E_0 … E_S = Blocks(E_0 … E_S),     ŷ = RevIN_0⁻¹(Σ_i ((W_i E_i + b_i) w + c))
-
-    The series meet only in the attention over the rows of the coarsest scale. A forecast depends on the other windows
-    of its batch: the k periods are those of the coarsest scale's spectrum, averaged over all series and windows. A
-    window forecast alone has its own.
-
-    With 7 series, 96 → 96: 1,196,528 parameters; the paper's table of costs prints 1.19 M: at least
-    1,529 of ours were not there.
-
-    No release is maintained, and much of this is uncertain. By arguments: how scales are halved, how often, k, whether
-    RevIN is affine, the axes of season and trend, the heads of the attention over series, sum or mean of the scales.
-    As chosen here: one halving convolution for all halvings; one LayerNorm a block, for all scales; zeros that fill up
-    an image take part in attention; transposed convolutions start like the others; dropout in the embedding only. The
-    setting on ETTh1 (k, S, rate, epochs) is unknown: the published errors are a target, not something reproduced. A
-    public code is said to return the coarsest scale's forecast alone; here all count, as in the paper.
-
-    What the halving convolution does to level and scale cancels in RevIN, whose statistics carry gradient where it made
-    the window: neither pulls at its weights. Simplified: no marks of time (hour, weekday, …); whether
-    the published runs had them is uncertain.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -66,8 +47,7 @@ class TimeMixerPP(WindowModel):
         top_k: k; all frequencies, where the coarsest scale has fewer.
         kernels: convolutions of an Inception layer, of sizes 1, 3, 5, …
         heads: of the attention over series, whose width is the coarsest scale's length.
-        season_axis: `within`, as in the paper: the season's attention is within each period, the trend's across the
-            periods; `across`, as in code derived from the authors': the other way round.
+        season_axis: the season's attention is `within` each period and the trend's across periods, or the other way.
         ensemble: `sum` or `mean` of the scales' forecasts.
         dropout: of the embedding.
     """
@@ -171,7 +151,7 @@ class ScaleImageBlock(nn.Module):
 
 
 class AxisAttention(nn.Module):
-    """Attention along the last axis but one, beside its input: `... k m -> ... k m`.
+    """Attention along the last axis but one, added to its input: `... k m -> ... k m`.
 
         y = x + γ softmax(Q Kᵀ) V,     Q, K = W_q x, W_k x of width f,  V = W_v x of width m
 

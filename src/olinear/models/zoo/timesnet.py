@@ -13,23 +13,12 @@ from olinear.nn import RevIN
 class TimesNet(WindowModel):
     """Features are folded into images, one period a row, and convolved along and across the periods.
 
-    H. Wu, T. Hu, Y. Liu, H. Zhou, J. Wang, M. Long: TimesNet: Temporal 2D-Variation Modeling for General Time Series
-    Analysis. ICLR 2023.
+    H. Wu et al.: TimesNet: Temporal 2D-Variation Modeling for General Time Series Analysis. ICLR 2023.
 
         H⁰ = W drop(Conv(IN(x)) + P) + b,     Hˡ⁺¹ = LayerNorm(Block(Hˡ)),     ŷ = IN⁻¹(W_o Hᴸ + b_o)
 
-    W extends the features from t to t + h steps; the last h of them are the forecast. One LayerNorm serves all blocks.
-
-    A forecast depends on the other windows of its batch: the k strongest frequencies are those of the batch's mean
-    spectrum, in training and afterwards. A window forecast alone has its own; the same window in another batch, or in
-    batches of another size, may be folded by other periods.
-
-    With 7 series, 96 → 96: 605,415 parameters; 299,939,015 with `model_dim=512, ff_dim=512`, which the paper's table
-    of costs prints as 299.94 M. Time-Series-Library's have 605,479 and 299,941,063, with the marks of time. Simplified:
-    no marks of time (hour, weekday, …), which the published results had. Computed as one convolution: each mean of six
-    (see `Inception`), and frequencies of the same period. Not checked: settings other than ETTh1's.
-    Before training, the periods are those of a random W: results may depend on the seed more than others'. The script
-    of Time-Series-Library is reported to end at 0.389 on ETTh1, 96 → 96, with marks and windows tested alone.
+    W extends the features from t to t + h steps; the last h of them are the forecast. The periods are those of the
+    batch's mean spectrum: a forecast depends on the other windows of its batch.
 
     Args:
         n_series, lookback, horizon: n, t, h.

@@ -1,4 +1,4 @@
-"""Norms beside RevIN and LayerNorm."""
+"""Norms that are neither RevIN nor LayerNorm."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What tells tokens apart by their place."""
+"""Positions: what distinguishes tokens by their place."""
 
 import math
 

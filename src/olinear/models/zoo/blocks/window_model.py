@@ -1,4 +1,4 @@
-"""What every forecaster of the zoo is."""
+"""What every forecaster of the zoo is. Their provenance, settings and doubts are pages in `docs/models`."""
 
 from dataclasses import replace
 
