@@ -16,6 +16,6 @@ FIXTURES = Path(__file__).parent / "fixtures"
 def test_an_old_model_folder_gives_its_old_forecast(folder: Path):
     forecast = Forecaster.load(folder).predict(levels=[80, 95])
     expected = pd.read_csv(FIXTURES / f"{folder.name}-forecast.csv")
-    assert [str(time) for time in forecast["time"]] == list(expected["time"])
+    assert list(forecast["time"]) == list(pd.to_datetime(expected["time"]))
     assert list(forecast.columns) == list(expected.columns)
     pd.testing.assert_frame_equal(forecast.drop(columns="time"), expected.drop(columns="time"), rtol=1e-5)

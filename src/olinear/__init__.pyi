@@ -1,5 +1,5 @@
 from olinear.data.datasets.demo import load_demo as load_demo
 from olinear.forecaster.forecaster import Forecaster as Forecaster
-from olinear.nn.olinear import OLinear as OLinear
+from olinear.models.zoo.blocks.mixers import OLinear as OLinear
 
 __version__: str

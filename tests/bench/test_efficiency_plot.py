@@ -14,7 +14,7 @@ from olinear.bench.costs.plot import Bubble, find_bubbles, mean_errors, plot_cos
 from olinear.bench.spec.jobs import Job
 from olinear.bench.spec.task import TaskKey
 from olinear.bench.store.results import failed
-from olinear.evaluation.plots.forecasts import save_figure
+from olinear.evaluation.plots import save_figure
 
 
 def crowd() -> list[Bubble]:

@@ -96,7 +96,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 
     def evaluate(model, windows, batch_size):
         asked.test = windows
-        return Scores(0.1, 0.2, 0.3, 0.4, 0.5, len(windows))
+        names = ("mse", "mae", "r2", "pearson", "window_mase")
+        return Scores(dict(zip(names, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)), len(windows))
 
     data = {"require": lambda dataset, folder: Path(dataset.name), "load_values": lambda dataset, path: raw(dataset)}
     for name, value in (data | {"OrthoTrans": Transform, "OLinear": make}).items():
@@ -107,7 +108,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 
 
 def test_scores_that_are_no_numbers_are_no_result(seen, monkeypatch):
-    monkeypatch.setattr(running, "evaluate", lambda *_: Scores(float("nan"), 0.2, 0.3, 0.4, 0.5, 9))
+    monkeypatch.setattr(running, "evaluate", lambda *_: Scores({"mse": float("nan"), "mae": 0.2}, 9))
     with pytest.raises(DataError, match=r"the scores are no numbers: MSE nan, MAE 0\.2"):
         do(Job(ETTH2))
 

@@ -45,7 +45,7 @@ def damage_config_newer(folder: Path) -> None:
 
 def damage_weights_of_another_shape(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
-    config["settings"]["model_dim"] = 9
+    config["settings"]["model"]["model_dim"] = 9
     (folder / "config.json").write_text(json.dumps(config))
 
 

@@ -7,7 +7,8 @@ from inspect import signature
 import pytest
 from cli_parts import SMALL, call, done, read_csv, refused, strict_json
 
-from olinear.cli.fit import fit, parse_options
+from olinear.cli.fit import fit
+from olinear.cli.options import parse_options
 from olinear.forecaster import Forecaster
 from olinear.training import LOSSES, SCHEDULES, loop
 
@@ -53,8 +54,9 @@ def test_options_of_another_model_arrive(tmp_path, data):
     told = [part for word in words for part in ("--option", word)]
     folder = tmp_path / "model"
     done("fit", data, "-h", 4, "--model", "PatchTST", "--out", folder, *SMALL, *told)
-    assert Forecaster.load(folder).report()["options"] == {
-        "model_dim": 8,
+    report = Forecaster.load(folder).report()
+    assert report["model_dim"] == 8
+    assert report["options"] == {
         "heads": 2,
         "blocks": 1,
         "patch_length": 4,
@@ -102,7 +104,7 @@ def test_what_an_option_says(text, value):
         (["--model", "PatchTST", "--model-dim", 8, "--option", "model_dim=4"], ["model_dim is given twice"]),
         (["--model", "PatchTST", "--option", "heads=0"], ["heads must be at least 1, found 0"]),
         (["--model", "PatchTST", "--option", "dropout=nan"], ["option 'dropout'", "cannot be saved"]),
-        (["--option", "model_dim=8"], ["other models", "--model-dim"]),
+        (["--model-dim", 8, "--option", "model_dim=4"], ["model_dim is given twice"]),
         (["--schedule", "never"], ["schedule", "'cosine'", "found 'never'"]),
         (["--loss", "l3"], ["loss", "'l1'", "found 'l3'"]),
         (["--patience", 0], ["patience", "found 0"]),

@@ -1,4 +1,4 @@
-"""`olinear inspect`: what it tells of a data file and of a model."""
+"""`olinear inspect`: what it says of a data file and of a model."""
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,8 @@ def test_a_data_file_for_machines(tmp_path):
         column = frame[row["series"]]
         assert row["missing"] == 150 - column.count()
         assert row["mean"] == pytest.approx(column.mean())
-        assert row["deviation"] == pytest.approx(column.std(ddof=0))
-        assert (row["least"], row["most"]) == (column.min(), column.max())
+        assert row["std"] == pytest.approx(column.std(ddof=0))
+        assert (row["min"], row["max"]) == (column.min(), column.max())
 
 
 def test_orthotrans_decorrelates(data):
@@ -47,7 +47,7 @@ def test_the_correlation_of_steps_by_numpy(data):
 
 def test_a_data_file_for_people(data):
     printed = done("inspect", data).out
-    for word in ("rows", "2024-01-07 05:00:00", "correlation of steps", "deviation"):
+    for word in ("rows", "2024-01-07 05:00:00", "correlation of steps", "std"):
         assert word in printed
     assert [line.split()[0] for line in printed.splitlines()[-3:]] == ["a", "b", "c"]
 

@@ -33,12 +33,15 @@ def test_what_is_solved_says_so():
 def test_for_machines():
     records = {record["name"]: record for record in strict_json(done("models", "--json").out)}
     assert list(records) == list(MODELS)
+    traits = records["RLinear"].pop("traits")
+    assert (traits["outputs"], traits["closed_form"]) == (["point"], False)
     assert records["RLinear"] == {
         "name": "RLinear",
         "parameters": 9_326,
         "closed_form": False,
         "summary": summary("RLinear"),
         "options": default_options("RLinear"),
+        "package": "olinear",
     }
 
 

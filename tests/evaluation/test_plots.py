@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from olinear.core.errors import MissingDependencyError, OutputError
 from olinear.data.frames import Frequency, Panel
-from olinear.evaluation.plots import forecasts as plots
-from olinear.evaluation.plots.forecasts import plot_correlation, plot_forecast, plot_model, save_figure
+from olinear.evaluation import plots
+from olinear.evaluation.plots import plot_correlation, plot_forecast, plot_model, save_figure
 from olinear.forecaster import Forecaster
 
 HISTORY, STEPS = 60, 8
@@ -67,7 +67,7 @@ def test_the_title_stays_when_series_are_left_out():
 
 
 def test_the_lines_are_the_data():
-    """History, forecast and what came, each in its colour, series by series."""
+    """History, forecast and actual values, each in its colour, series by series."""
     history, forecast = panels(2)
     actual = forecast.rows(slice(0, 5))
     figure = plot_forecast(history, forecast, actual=actual)
@@ -164,7 +164,7 @@ def test_no_axis_is_stretched_over_next_to_nothing():
     history, forecast = panels(2)
     for panel in (history, forecast):
         panel.values[:, 0] *= 1e-3
-    figure = plot_forecast(history, forecast, deviation=np.array([1.0, 1.0]))
+    figure = plot_forecast(history, forecast, std=np.array([1.0, 1.0]))
     low, high = figure.axes[0].get_ylim()
     assert high - low == pytest.approx(0.2)
     assert low < history.values[:, 0].min() < history.values[:, 0].max() < high
@@ -172,7 +172,7 @@ def test_no_axis_is_stretched_over_next_to_nothing():
 
 
 def test_a_prediction_draws_itself():
-    """Three horizons of history, at least 48 steps; the intervals and what came, if known."""
+    """Three horizons of history, at least 48 steps; the intervals and the actual values, if known."""
     times = pd.date_range("2024-01-01", periods=150, freq="h")
     frame = pd.DataFrame({"time": times, "a": np.sin(np.arange(150) / 2), "b": np.cos(np.arange(150) / 3)})
     forecaster = Forecaster(4, 12, model_dim=8, max_epochs=1, progress=False).fit(frame[:140])

@@ -89,8 +89,8 @@ def test_a_configuration_of_another_kind(copy, content):
 
 def test_a_later_format_says_upgrade(copy):
     """Also if it has keys that are not known yet: the version is looked at first."""
-    edit(copy, format_version=2, invention=True)
-    assert re.search(r"format 2.*up to 1.*upgrade", refusal(copy))
+    edit(copy, format_version=3, invention=True)
+    assert re.search(r"format 3.*up to 2.*upgrade", refusal(copy))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_later_format_says_upgrade(copy):
         ({"invention": 1}, "invention"),
         ({"series": ABSENT}, "series"),
         ({"active": "yes"}, "active"),
-        ({"settings": {"horizon": 4}}, "lookback"),
+        ({"settings": {"task": {"horizon": 4}}}, "lookback"),
         ({"format_version": "one"}, "format one"),
     ],
 )

@@ -15,7 +15,7 @@ VARIANTS = {
     "linear head": {"head": "linear"},
     "text's form without affine": {"head": "linear", "affine": False},
     "OLinear-C": {
-        "mixer": lambda n, dropout: NormLin(n, fixed=torch.eye(n) + 0.1, transform="softmax", dropout=dropout)
+        "mixer": lambda n, m, dropout: NormLin(n, fixed=torch.eye(n) + 0.1, transform="softmax", dropout=dropout)
     },
     "causal": {"mixer": partial(NormLin, causal=True)},
     "series linear": {"mixer": "linear"},
@@ -25,7 +25,7 @@ VARIANTS = {
     "no pre": {"pre_linear": False},
     "no post": {"post_linear": False},
     "no pre, no post": {"pre_linear": False, "post_linear": False},
-    "low rank": {"mixer": lambda n, dropout: LowRankNormLin(n, rank=min(n, 2), dropout=dropout)},
+    "low rank": {"mixer": lambda n, m, dropout: LowRankNormLin(n, rank=min(n, 2), dropout=dropout)},
     "no blocks": {"blocks": 0},
     **{
         f"{transform} {norm}": {"mixer": partial(NormLin, transform=transform, norm=norm)}

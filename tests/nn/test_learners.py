@@ -9,7 +9,6 @@ from torch import nn
 
 from olinear.core.errors import ConfigError
 from olinear.nn import CrossSeriesLearner, IntraSeriesLearner, NormLin, SeriesLinear
-from olinear.nn.learners import MIXERS, make_mixer
 
 
 def moved(module):
@@ -126,30 +125,3 @@ class TestIntraSeriesLearner:
     def test_unknown_layers_are_refused(self):
         with pytest.raises(ConfigError, match="temporal must be 'linear' or 'normlin', found 'conv'"):
             IntraSeriesLearner(6, 9, temporal="conv")
-
-
-class TestMakeMixer:
-    @pytest.mark.parametrize(("name", "kind"), [("normlin", NormLin), ("linear", SeriesLinear)])
-    def test_by_name(self, name, kind):
-        mixer = make_mixer(name, 4, 0.1)
-        assert type(mixer) is kind
-        assert mixer.weight.shape == (4, 4)
-
-    def test_normlin_gets_the_dropout(self):
-        assert make_mixer("normlin", 4, 0.3).dropout == 0.3
-
-    def test_by_factory(self):
-        """A mixer of one's own is called with the number of series and the dropout."""
-        seen = {}
-
-        def factory(n_series, *, dropout):
-            seen.update(n_series=n_series, dropout=dropout)
-            return nn.Identity()
-
-        assert isinstance(make_mixer(factory, 5, 0.2), nn.Identity)
-        assert seen == {"n_series": 5, "dropout": 0.2}
-
-    def test_unknown_names_are_refused_with_the_known_ones(self):
-        assert set(MIXERS) == {"normlin", "linear"}
-        with pytest.raises(ConfigError, match="normlin, linear, None or a factory, found 'attention'"):
-            make_mixer("attention", 4, 0.0)

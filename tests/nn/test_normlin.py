@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from olinear.core.errors import ConfigError, DataError
-from olinear.nn import NormLin, SeriesLinear
+from olinear.nn import LowRankNormLin, NormLin, SeriesLinear
 
 
 def features(*shape, seed=0):
@@ -116,6 +116,79 @@ def test_causal_output_depends_on_the_past_only(transform):
         layer(x)[position].sum().backward()
         assert (x.grad[: position + 1] != 0).all()
         assert (x.grad[position + 1 :] == 0).all()
+
+
+class TestShorterContexts:
+    """A decoder over time meets contexts of every length up to its own."""
+
+    FORMS = pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"transform": "softmax"},
+            {"transform": "sigmoid"},
+            {"fixed": features(8, 8)},
+        ],
+        ids=["softplus", "softmax", "sigmoid", "fixed"],
+    )
+
+    @FORMS
+    def test_rows_sum_to_one_at_every_length(self, options):
+        layer = NormLin(8, causal=True, **options).double()
+        for length in range(1, 9):
+            matrix = layer.matrix(length)
+            assert matrix.shape == (length, length)
+            assert (matrix.triu(1) == 0).all()
+            torch.testing.assert_close(matrix.sum(1), torch.ones(length).double(), rtol=1e-6, atol=1e-6)
+
+    @FORMS
+    def test_what_comes_later_changes_nothing(self, options):
+        """Neither other values nor a longer context: a forecast made then is still the forecast now."""
+        layer, x = NormLin(8, causal=True, **options).double(), features(2, 8, 3)
+        changed = x.clone()
+        changed[:, 5:] += features(2, 3, 3, seed=1)
+        torch.testing.assert_close(layer(changed)[:, :5], layer(x)[:, :5], rtol=0, atol=0)
+        for length in range(1, 9):
+            torch.testing.assert_close(layer(x[:, :length]), layer(x)[:, :length], rtol=1e-6, atol=1e-6)
+
+    @pytest.mark.parametrize("norm", ["l1", "l2"])
+    @pytest.mark.parametrize("causal", [True, False])
+    def test_the_whole_is_the_matrix_bit_by_bit(self, norm, causal):
+        layer = NormLin(8, causal=causal, norm=norm)
+        positive = torch.nn.functional.softplus(layer.weight)
+        positive = positive.tril() if causal else positive
+        expected = torch.nn.functional.normalize(positive, p=int(norm[1]), dim=-1, eps=torch.finfo(torch.float32).tiny)
+        assert torch.equal(layer.matrix(8), expected)
+        assert torch.equal(layer.matrix(), expected)
+
+    def test_the_mask_comes_before_the_normalisation(self):
+        """The other reading, a mask on normalised rows, would leave sums below one."""
+        layer = NormLin(3, causal=True).double()
+        positive = torch.nn.functional.softplus(layer.weight)
+        torch.testing.assert_close(layer.matrix(2)[1], positive[1, :2] / positive[1, :2].sum())
+
+    def test_dropout_falls_on_the_shorter_matrix_too(self):
+        layer = NormLin(60, causal=True, dropout=0.5).double().train()
+        matrix, dropped = layer.matrix(40).detach(), layer(torch.eye(40).double()).detach()
+        kept = dropped != 0
+        assert 0.4 < kept.sum() / (matrix != 0).sum() < 0.6
+        torch.testing.assert_close(dropped[kept], 2 * matrix[kept])
+
+    @pytest.mark.parametrize("length", [0, 9])
+    def test_no_context_is_longer_than_the_layer_or_empty(self, length):
+        layer = NormLin(8, causal=True)
+        for call in (lambda: layer.matrix(length), lambda: layer(torch.zeros(2, length, 3))):
+            with pytest.raises(DataError, match=f"a causal NormLin of 8 must have 1 to 8 tokens, found {length}"):
+                call()
+
+    @pytest.mark.parametrize("layer", [NormLin(8), NormLin(8, fixed=np.eye(8)), LowRankNormLin(8, rank=2)], ids=str)
+    def test_without_a_mask_every_token_is_needed(self, layer):
+        with pytest.raises(DataError, match="must have 8 tokens, found 5: only a causal one takes less"):
+            layer.matrix(5)
+
+    def test_nor_is_a_shorter_input_stretched_silently(self):
+        with pytest.raises(DataError, match="must have 8 tokens, found 5"):
+            NormLin(8)(torch.zeros(2, 5, 3))
 
 
 @given(order=st.permutations(range(6)), norm=st.sampled_from(["l1", "l2"]), seed=st.integers(0, 2**32 - 1))

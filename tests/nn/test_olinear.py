@@ -238,7 +238,7 @@ class TestErrors:
             ({"head": "conv"}, "head must be 'mlp' or 'linear', found 'conv'"),
             ({"temporal": "conv"}, "temporal must be"),
             ({"temporal": "normlin", "ff_dim": 9}, "set ff_dim=8, found 9"),
-            ({"mixer": "attention"}, "mixer must be one of"),
+            ({"mixer": "blender"}, "mixer must be one of"),
             ({"model_dim": 0}, "model_dim must be at least 1, found 0"),
             ({"ff_dim": 0}, "ff_dim must be at least 1, found 0"),
             ({"embed_dim": 0}, "embed_dim must be at least 1, found 0"),

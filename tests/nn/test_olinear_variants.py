@@ -12,7 +12,7 @@ from torch import nn
 from olinear.nn import NormLin, OLinear, OrthoTrans
 
 
-def identity_mixer(n_series, *, dropout):
+def identity_mixer(n_series, model_dim, *, dropout):
     return nn.Identity()
 
 

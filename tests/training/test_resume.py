@@ -179,6 +179,8 @@ def test_a_file_in_every_epoch_and_as_often_as_asked(tmp_path, monkeypatch, seco
 
 OTHERS = {
     "loss": "l2",
+    "optimizer": "sgd",
+    "weight_decay": 0.1,
     "learning_rate": 0.01,
     "schedule": "type3",
     "batch_size": 5,

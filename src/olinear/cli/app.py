@@ -16,6 +16,7 @@ from olinear.cli.fit import fit
 from olinear.cli.inspect import inspect
 from olinear.cli.models import models
 from olinear.cli.predict import predict
+from olinear.cli.settings import settings
 from olinear.core import OLinearError
 
 HELP = """Forecast related time series with OLinear.
@@ -24,7 +25,7 @@ From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then
 """
 
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (fit, predict, backtest, inspect, export, models, demo):
+for command in (fit, predict, backtest, inspect, export, models, settings, demo):
     app.command()(command)
 app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")

@@ -11,21 +11,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "(all)"
+ERRORS = ("mse", "mae", "standardised_mse", "standardised_mae")
 
 
 def backtest(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A folder made by olinear fit.")],
-    data: Annotated[str, typer.Argument(metavar="FILE", help="Rows to test on, best such as the model has not seen.")],
+    data: Annotated[
+        str, typer.Argument(metavar="FILE", help="Rows to test on, preferably unseen in training (- for a pipe).")
+    ],
     windows: Annotated[int, typer.Option(help="Number of past origins to forecast from.")] = 20,
     stride: Annotated[int | None, typer.Option(help="Steps between origins; the horizon, if left out.")] = None,
     levels: Annotated[str, typer.Option(help="Per cent of intervals whose coverage is wanted.")] = "80,95",
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write all forecasts beside what came.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write all forecasts next to the actual values.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Forecast from past origins and compare with what came, and with two naive forecasts.
+    """Forecast from past origins and compare with the actual values, and with two naive forecasts.
 
-    Errors are in original units and on the standardised scale (each series divided by its deviation in training), on
-    which series can be compared. Coverage is the share of values inside the interval.
+    Errors are in original units and on the standardised scale (each series divided by its standard deviation in
+    training), on which series can be compared. Coverage is the share of values inside the interval; docs/forecasting.md
+    says what the other scores are.
 
     Example: olinear backtest model data.csv --windows 20
     """
@@ -53,12 +59,18 @@ def backtest(
 
 
 def _print_scores(metrics: "pd.DataFrame", windows: int) -> None:
-    """All series together, every score; then series by series, the standardised MAE of each forecaster."""
-    names = [name.replace("standardised", "std").replace("_", " ") for name in metrics.columns]
-    together = metrics[metrics["series"] == ALL].drop(columns="series")
-    print_table(
-        [name for name in names if name != "series"], together.to_numpy().tolist(), f"{windows} windows, all series"
-    )
+    """All series together: errors and coverage, then every other score; then series by series, the standardised MAE."""
+    from olinear.evaluation import find_metric
+
+    together = metrics[metrics["series"] == ALL].set_index("forecaster").drop(columns="series")
+    first = [name for name in together if name in ERRORS or name.startswith("coverage_")]
+    names = [name.replace("standardised", "std").replace("_", " ") for name in first]
+    rows = together[first].reset_index().to_numpy().tolist()
+    print_table(["forecaster", *names], rows, f"{windows} windows, all series")
+    typer.echo()
+    others = together.drop(columns=first)
+    rows = [[find_metric(name).label, *scores] for name, scores in others.items()]
+    print_table(["", *others.index], rows, "Other scores, all series")
     by_series = metrics[metrics["series"] != ALL]
     table = by_series.pivot_table("standardised_mae", "series", "forecaster", sort=False)
     typer.echo()

@@ -1,12 +1,18 @@
 """`olinear inspect`: what is in a data file or a model folder."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from olinear.cli.common import Freq, Id, Json, Plot, Time, Value, check_picture, print_json, print_table, say, say_notes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from olinear.data.frames import Panel
+    from olinear.evaluation.analysis import Decorrelation
 
 MOST_ROWS = 20
 
@@ -38,11 +44,38 @@ def inspect(
 
 def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot: str | None, as_json: bool) -> None:
     from olinear.data.frames import read_file, read_panel
+    from olinear.evaluation.analysis import describe_series
     from olinear.forecaster import default_lookback
 
     panel = read_panel(read_file(path), **columns)
     size = lookback or default_lookback(1, len(panel), panel.frequency.season)
-    summary: dict[str, Any] = {
+    summary, found = _summary(panel), _decorrelation(panel, size)
+    if found is not None:
+        summary |= {
+            "lookback": size,
+            "correlation_of_steps": found.of_steps,
+            "correlation_of_features": found.of_features,
+        }
+    details = [asdict(one) for one in describe_series(panel.values, panel.series)]
+    say_notes(panel.notes)
+    if plot is not None and found is None:
+        say("note: nothing to draw: no series varies enough, or there are too few rows")
+    elif plot is not None and found is not None:
+        from olinear.evaluation.plots import plot_correlation
+
+        _save(plot_correlation(found.steps, found.features), plot)
+    if as_json:
+        print_json(summary | {"details": details, "notes": panel.notes})
+        return
+    _print_summary(summary)
+    typer.echo()
+    print_table(list(details[0]), [list(row.values()) for row in details[:MOST_ROWS]])
+    if len(details) > MOST_ROWS:
+        typer.echo(f"... and {len(details) - MOST_ROWS} more series")
+
+
+def _summary(panel: "Panel") -> dict[str, Any]:
+    return {
         "rows": len(panel),
         "first": str(panel.times[0]),
         "last": str(panel.times[-1]),
@@ -51,87 +84,52 @@ def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot
         "series": len(panel.series),
         "missing": panel.missing,
     }
-    matrices = _decorrelation(panel.values, size)
-    if matrices is not None:
-        before, after = (float(np.abs(matrix[~np.eye(size, dtype=bool)]).mean()) for matrix in matrices)
-        summary |= {"lookback": size, "correlation_of_steps": before, "correlation_of_features": after}
-    with np.errstate(all="ignore"):
-        details = [
-            {
-                "series": name,
-                "missing": int(np.isnan(column).sum()),
-                "mean": float(np.nanmean(column)),
-                "deviation": float(np.nanstd(column)),
-                "least": float(np.nanmin(column)),
-                "most": float(np.nanmax(column)),
-            }
-            for name, column in zip(panel.series, panel.values.T, strict=True)
-        ]
-    say_notes(panel.notes)
-    if plot is not None:
-        if matrices is None:
-            say("note: nothing to draw: no series varies enough, or there are too few rows")
-        else:
-            from olinear.evaluation.plots import plot_correlation, save_figure
-
-            save_figure(plot_correlation(*matrices), plot)
-            say(f"drawn to {plot}")
-    if as_json:
-        print_json(summary | {"details": details, "notes": panel.notes})
-        return
-    print_table(("", ""), [(name.replace("_", " "), _short(cell)) for name, cell in summary.items()])
-    typer.echo()
-    print_table(list(details[0]), [list(row.values()) for row in details[:MOST_ROWS]])
-    if len(details) > MOST_ROWS:
-        typer.echo(f"... and {len(details) - MOST_ROWS} more series")
 
 
-def _decorrelation(values: Any, size: int) -> tuple[Any, Any] | None:
-    """Correlations of the newest rows between time steps, and between features of the older rows' basis."""
-    from olinear.core import DataError
-    from olinear.data.frames import bridge_gaps
-    from olinear.nn import lag_correlation, orthogonal_basis
+def _decorrelation(panel: "Panel", size: int) -> "Decorrelation | None":
+    """None where there is nothing to correlate."""
+    from olinear.core import ConfigError, DataError
+    from olinear.evaluation.analysis import decorrelation
 
-    if size < 2:
-        return None
-    older = int(0.7 * len(values))
     try:
-        basis = orthogonal_basis(lag_correlation(bridge_gaps(values[:older]), size))
-        steps = lag_correlation(bridge_gaps(values[older:]), size)
-    except DataError:
+        return decorrelation(panel.values, size)
+    except (ConfigError, DataError):
         return None
-    features = basis @ steps @ basis.T
-    scale = np.sqrt(np.maximum(np.diag(features), 1e-12))
-    return steps, features / np.outer(scale, scale)
 
 
 def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
+    from olinear.evaluation.analysis import Spectrum, mixing_matrices
     from olinear.forecaster import Forecaster
-    from olinear.nn import SeriesMixer
 
     forecaster = Forecaster.load(folder)
     report, fitted = forecaster.report(), forecaster.fitted
-    spectrum = report.pop("spectrum", [])
+    spectrum, notes = Spectrum(report.pop("spectrum", [])), report.pop("notes")
     if spectrum:
-        share = np.cumsum(spectrum) / np.sum(spectrum)
-        report["features_for_90_percent"] = int(np.searchsorted(share, 0.9)) + 1
-    notes = report.pop("notes")
-    modules = fitted.model.modules() if fitted.model is not None else []
-    mixing = [module.matrix().detach().cpu().numpy() for module in modules if isinstance(module, SeriesMixer)]
+        report["features_for_90_percent"] = spectrum.features_for(0.9)
+    mixing = mixing_matrices(fitted.model)
     say_notes(notes)
     if plot is not None and not (mixing or spectrum):
         say("note: nothing to draw: the model has neither a spectrum nor a NormLin")
     elif plot is not None:
-        from olinear.evaluation.plots import plot_model, save_figure
+        from olinear.evaluation.plots import plot_model
 
         varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]
-        save_figure(plot_model(mixing, varying, spectrum), plot)
-        say(f"drawn to {plot}")
+        _save(plot_model(mixing, varying, spectrum.variances), plot)
     if as_json:
-        names = {"names": fitted.panel.series, "spectrum": spectrum, "notes": notes}
-        print_json(report | names)
+        print_json(report | {"names": fitted.panel.series, "spectrum": spectrum.variances, "notes": notes})
         return
-    print_table(("", ""), [(name.replace("_", " "), _short(cell)) for name, cell in report.items()])
+    _print_summary(report)
+
+
+def _save(figure: "Figure", path: str) -> None:
+    from olinear.evaluation.plots import save_figure
+
+    save_figure(figure, path)
+    say(f"drawn to {path}")
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    print_table(("", ""), [(name.replace("_", " "), _short(cell)) for name, cell in summary.items()])
 
 
 def _short(cell: Any) -> str:

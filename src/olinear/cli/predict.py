@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import Json, Plot, check_picture, keep_levels, parse_levels, print_json, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, say, say_notes
 
 
 def predict(
@@ -28,23 +28,16 @@ def predict(
 
     Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
     """
-    from olinear.data.frames import check_writable, read_file, write_file
-    from olinear.forecaster import Forecaster
+    from olinear.data.frames import check_writable, write_file
+    from olinear.forecaster.service import PredictRequest
+    from olinear.forecaster.service import predict as forecast
 
     wanted = parse_levels(levels)
     check_writable(out)
     check_picture(plot)
-    forecaster = Forecaster.load(model)
-    wanted = keep_levels(wanted, forecaster)
-    trained = forecaster.fitted.settings.horizon
-    if wanted and recursive and horizon is not None and horizon > trained:
-        say(f"note: no intervals beyond the trained horizon of {trained} steps, and so none at all")
-        wanted = []
-    prediction = forecaster.predict_panel(
-        None if data is None else read_file(data), levels=wanted, horizon=horizon, recursive=recursive
-    )
-    if data is not None:
-        say_notes(prediction.history.notes)
+    result = forecast(PredictRequest(model, data, wanted, horizon, recursive))
+    prediction = result.prediction
+    say_notes(result.notes)
     frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
         from olinear.evaluation.plots import save_figure

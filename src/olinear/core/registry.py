@@ -126,10 +126,10 @@ def _card_of_entry(point: EntryPoint) -> Card:
     return Card(point.name, place, about, own_traits(found), package=package)
 
 
-def own_traits(model: object) -> Traits:
+def own_traits(model: object, otherwise: Traits | None = None) -> Traits:
     """What a model, or a class of models, says of itself by an attribute `traits`."""
     said = getattr(model, "traits", None)
-    return said if isinstance(said, Traits) else Traits()
+    return said if isinstance(said, Traits) else otherwise or Traits()
 
 
 def _import(place: str, card: Card) -> Any:

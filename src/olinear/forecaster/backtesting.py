@@ -1,20 +1,25 @@
-"""Rolling origins: what the forecasts would have been, beside what came and beside two naive forecasts."""
+"""Rolling origins: what the forecasts would have been, next to the actual values and to two naive forecasts."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from olinear.core import ConfigError, DataError
+from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
 from olinear.data.frames import Panel, bridge_gaps, build_frame, make_table
+from olinear.evaluation import Context, SeasonalScale, last_value, score, seasonal_naive, tails
 from olinear.forecaster.intervals import bound_columns
 
 if TYPE_CHECKING:
     from olinear.forecaster.fitting import Fitted
 
 Values = NDArray[np.float64]
-LAST, SEASONAL = "last value", "seasonal naive"
+Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
+LAST, SEASONAL, ALL = "last value", "seasonal naive", "(all)"
+STANDARDISED = ("mse", "mae")  # also given on the scale of the training rows
 
 
 @dataclass(frozen=True)
@@ -22,8 +27,10 @@ class Backtest:
     """The forecasts of every origin and their scores, as frames of the user's kind.
 
     `forecasts`: one row for each origin (`cutoff`, the last time known) and step, with the actual values (`-actual`)
-    and any intervals. `metrics`: one row for each forecaster and series, and `(all)`; errors in original units and, as
-    `standardised_…`, on the scale of the training rows; with levels, the share of values inside (`coverage_…`).
+    and any intervals. `metrics`: one row for each forecaster and series, and `(all)`; every registered metric in
+    original units, and MSE and MAE as `standardised_…` on the scale of the training rows. What is scaled by the past
+    (MASE, RMSSE) takes the rows before the first origin; with levels, the bounds of the intervals and the forecast are
+    the quantiles that are scored.
     """
 
     forecasts: Any
@@ -50,33 +57,42 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     """Forecast from `windows` origins, the last ones that leave a whole horizon."""
     settings = fitted.settings
     origins = _origins(len(panel), settings.lookback, settings.horizon, windows, stride)
-    bridged = bridge_gaps(panel.values)
     steps = np.arange(settings.horizon)
-    lookbacks = np.stack([bridged[origin - settings.lookback : origin] for origin in origins])
+    known = _Known(panel, fitted.scaler.mean)
+    lookbacks = known.before(origins, settings.lookback)
     actual = panel.values[origins[:, None] + steps]  # w h n
-    season = min(panel.frequency.season, int(origins[0]))
-    seasonal = bridged[origins[:, None] - season + steps % season]
-    # A series that has not begun at an origin is known by its mean in training alone, not by its first value to come.
-    begins = (~np.isnan(panel.values)).argmax(0)
-    unknown = begins >= origins[:, None]  # w n
-    for part in (lookbacks, seasonal):
-        part[:] = np.where(unknown[:, None], fitted.scaler.mean, part)
     mean, scale = fitted.forecast(lookbacks)
-    forecasts = {
-        settings.model: mean,
-        LAST: np.repeat(lookbacks[:, -1:], settings.horizon, axis=1),
-        SEASONAL: seasonal,
-    }
     bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
+    season = panel.frequency.season
+    outputs = {settings.model.name: _with_intervals(mean, bounds)} | _naive(
+        known, origins, lookbacks, settings.horizon, season
+    )
+    batch = Batch(torch.from_numpy(lookbacks), torch.from_numpy(actual))
+    context = _context(panel.values[: origins[0]], season, bounds)
+    metrics = _metrics(outputs, batch, context, torch.from_numpy(fitted.scaler.deviation), panel.series)
     rows = (origins[:, None] + steps).ravel()
     flat = Panel(actual.reshape(len(rows), -1), panel.times[rows], panel.series, panel.frequency, panel.style)
     columns = {"": mean, "-actual": actual} | bound_columns(bounds)
     cutoff = panel.times[np.repeat(origins - 1, settings.horizon)]
     table = build_frame(flat, {name: part.reshape(len(rows), -1) for name, part in columns.items()}, {"cutoff": cutoff})
-    deviation = fitted.scaler.deviation
-    metrics = _metrics(forecasts, actual, deviation, bounds, panel.series)
     in_sample = int((panel.times[origins] <= fitted.last_time).sum())
     return Backtest(table, make_table(metrics, panel.style), len(origins), in_sample)
+
+
+class _Known:
+    """What is known at an origin: the rows before it with their gaps bridged.
+
+    A series that has not begun there is known by its mean in training alone, not by its first value to come.
+    """
+
+    def __init__(self, panel: Panel, mean: Values):
+        self._rows, self._mean = bridge_gaps(panel.values), mean
+        self._begins = (~np.isnan(panel.values)).argmax(0)
+
+    def before(self, origins: NDArray[np.intp], count: int) -> Values:
+        """The `count` rows before each origin, `w t n`."""
+        rows = self._rows[origins[:, None] + np.arange(-count, 0)]
+        return np.where((self._begins >= origins[:, None])[:, None], self._mean, rows)
 
 
 def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
@@ -93,32 +109,46 @@ def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int |
     return np.arange(last, first - 1, -min(stride, rows))[:windows][::-1]
 
 
+def _naive(known: _Known, origins: NDArray[np.intp], lookbacks: Values, horizon: int, season: int) -> dict[str, Output]:
+    """The forecasts to beat; a season that is longer than the rows there are is cut to them."""
+    season = min(season, int(origins[0]))
+    repeat = seasonal_naive(horizon, season)  # origin by origin: a season can be much longer than a lookback
+    seasonal = [repeat(torch.from_numpy(known.before(origin, season))) for origin in origins[:, None]]
+    return {LAST: Point(last_value(horizon)(torch.from_numpy(lookbacks))), SEASONAL: Point(torch.cat(seasonal))}
+
+
+def _with_intervals(mean: Values, bounds: Bounds) -> Output:
+    """The forecast as the median between the bounds of its intervals; a point where there are none."""
+    if not bounds:
+        return Point(torch.from_numpy(mean))
+    values = {0.5: mean}
+    for level, ends in bounds.items():
+        values |= dict(zip(tails(level), ends, strict=True))
+    levels = tuple(sorted(values))
+    return Quantiles(torch.from_numpy(np.stack([values[level] for level in levels])), levels)
+
+
+def _context(before: Values, season: int, bounds: Bounds) -> Context:
+    """Scores scaled by the rows before the first origin, step by step where they are fewer than a season."""
+    levels = tuple(bounds)
+    quantiles = tuple(sorted({0.5, *(end for level in levels for end in tails(level))}))
+    scale = SeasonalScale.of(before, season if len(before) > season else 1)
+    return Context(levels, quantiles, season, scale)
+
+
 def _metrics(
-    forecasts: dict[str, Values],
-    actual: Values,
-    deviation: Values,
-    bounds: dict[float, tuple[Values, Values]],
-    series: list[str],
+    outputs: dict[str, Output], batch: Batch, context: Context, unit: Tensor, series: list[str]
 ) -> dict[str, list[Any]]:
+    """Every score of each forecaster, of all series and of each, as columns; `unit` is each series' own scale."""
     rows: list[dict[str, Any]] = []
-    present = ~np.isnan(actual)
-    inside = {level: (actual >= low) & (actual <= high) for level, (low, high) in bounds.items()}
-    for name, forecast in forecasts.items():
-        error = np.where(present, forecast - actual, np.nan)
-        for index, label in [(slice(None), "(all)"), *((slice(i, i + 1), one) for i, one in enumerate(series))]:
-            part = error[..., index]
-            row: dict[str, Any] = {"forecaster": name, "series": label}
-            row |= _errors(part, "") | _errors(part / deviation[index], "standardised_")
-            for level, held in inside.items():
-                counted = held[..., index][present[..., index]]
-                known = name not in (LAST, SEASONAL) and counted.size > 0
-                row[f"coverage_{level:g}"] = float(counted.mean()) if known else float("nan")
-            rows.append(row)
-    return {key: [row[key] for row in rows] for key in rows[0]}
-
-
-def _errors(error: Values, prefix: str) -> dict[str, float]:
-    found = error[~np.isnan(error)]
-    if not found.size:
-        return {f"{prefix}mse": float("nan"), f"{prefix}mae": float("nan")}
-    return {f"{prefix}mse": float((found**2).mean()), f"{prefix}mae": float(np.abs(found).mean())}
+    for name, output in outputs.items():
+        plain = score([(output, batch)], context=context)
+        relative = Point((output.point - batch.targets) / unit)  # errors, which are forecasts of zero
+        scaled = score([(relative, Batch(batch.past, 0 * batch.targets))], STANDARDISED)
+        for label, own, its in zip(
+            [ALL, *series], [plain, *plain.by_series()], [scaled, *scaled.by_series()], strict=True
+        ):
+            first = {"forecaster": name, "series": label} | {key: own[key] for key in STANDARDISED}
+            rows.append(first | {f"standardised_{key}": its[key] for key in STANDARDISED} | dict(own))
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return {column: [row.get(column, float("nan")) for row in rows] for column in columns}

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from olinear.core import ConfigError, MissingDependencyError
 from olinear.core.runtime import replacing
 from olinear.forecaster.fitting import Fitted
-from olinear.models import MAIN
+from olinear.models import traits_of
 
 
 class RawForecast(nn.Module):
@@ -58,8 +58,10 @@ def export_onnx(fitted: Fitted, path: Path) -> None:
     except ImportError as error:
         raise MissingDependencyError("export to ONNX needs more packages: pip install 'olinear[onnx]'") from error
     settings = fitted.settings
-    if settings.model != MAIN:
-        raise ConfigError(f"only OLinear can be exported, this model is {settings.model}")
+    if fitted.model is not None and not traits_of(fitted.model).compact:
+        raise ConfigError(
+            f"only a model with a compact form, such as OLinear, can be exported; this one is {settings.model.name}"
+        )
     example = torch.zeros(2, settings.lookback, len(fitted.panel.series), dtype=torch.float64)
     quiet = logging.getLogger("torch.onnx")
     level = quiet.level

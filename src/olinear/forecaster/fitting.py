@@ -1,5 +1,6 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +13,14 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.core import Batch, ConfigError, DataError, OLinearError
-from olinear.core.runtime import device_of
+from olinear.core.runtime import device_of, own_randomness
+from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
 from olinear.data.windows import Split, Windows
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
-from olinear.forecaster.settings import Settings
-from olinear.models import MAIN, MODELS, answer, build_model, for_inference, traits_of, windows_at_once
-from olinear.nn import OLinear, lag_correlation
-from olinear.training import TrainingReport, train
+from olinear.models import Source, answer, build_model, for_inference, traits_of, windows_at_once
+from olinear.nn import lag_correlation
+from olinear.training import Callback, TrainingReport, train
 
 Values = NDArray[np.float64]
 BATCH = 256  # windows forecast at a time
@@ -36,6 +37,7 @@ class Fitted:
     scaler: StandardScaler
     model: nn.Module | None  # None if no series varies
     intervals: Intervals | None
+    source: Source  # what its model is made of: a registered name, or a class or module given
     record: dict[str, Any] = field(default_factory=dict)  # training span, scores, versions
 
     def forecast(self, lookbacks: Values) -> tuple[Values, Values]:
@@ -82,24 +84,38 @@ class Fitted:
         return int(self.record["last"]) if self.panel.frequency.counts else pd.Timestamp(self.record["last"])
 
 
-def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume: bool, progress: bool) -> Fitted:
+@dataclass(frozen=True)
+class Run:
+    """How a fit is run; none of it changes the result, but a callback that stops it."""
+
+    checkpoint: Path | None = None
+    resume: bool = False
+    progress: bool = True
+    callbacks: Sequence[Callback] = ()
+
+
+def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
     """Train on the older rows, validate and calibrate on the newest; with `refit`, train once more on all."""
-    if settings.missing == "error":
+    if settings.reading.missing == "error":
         panel.refuse_gaps()
+    notes = list(panel.notes)
+    panel = replace(panel, notes=notes)  # the caller's own stay as they are
     if panel.missing:
         share = panel.missing / panel.values.size
-        panel.notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
-    split = _split(len(panel), settings, panel.notes)
+        notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
+    split = _split(len(panel), settings, notes)
     scaler = StandardScaler.fit(panel.values[: len(split.train)])
     least, most = np.nanmin(panel.values, axis=0), np.nanmax(panel.values, axis=0)
     active = most > least
+    if isinstance(source, nn.Module):
+        active[:] = True  # a module made for so many series gets them all
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
-    fitted = Fitted(settings, context, active, least >= 0, scaler, None, None)
+    fitted = Fitted(settings, context, active, least >= 0, scaler, None, None, source)
     constant = [name for name, varies in zip(panel.series, active, strict=True) if not varies]
     if constant:
-        panel.notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")
+        notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")
     fitted.record = {
         "first": str(panel.times[0]),
         "last": str(panel.times[-1]),
@@ -107,11 +123,12 @@ def fit_panel(panel: Panel, settings: Settings, checkpoint: Path | None, resume:
         "missing_values": panel.missing,
     }
     if active.any():
-        _train(fitted, panel, split, checkpoint, resume, progress)
+        with own_randomness():
+            _train(fitted, panel, split, run)
     return fitted
 
 
-def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, resume: bool, progress: bool) -> None:
+def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
     settings, active = fitted.settings, fitted.active
     inputs = fitted.scaler.transform(bridge_gaps(panel.values))[:, active]
     targets = fitted.scaler.transform(hide_first_targets(panel.values, settings.horizon))[:, active]
@@ -121,26 +138,25 @@ def _train(fitted: Fitted, panel: Panel, split: Split, checkpoint: Path | None, 
         return Windows(inputs, settings.lookback, settings.horizon, starts, targets)
 
     training, validation = windows(split.train), windows(split.validation) if split.validation else None
-    fitted.model = _new_model(inputs[: len(split.train)], settings, panel.notes)
-    options: dict[str, Any] = {"checkpoint": checkpoint, "resume": resume, "progress": progress}
-    report = train(fitted.model, training, validation, settings.training, **options)
+    fitted.model = _new_model(fitted, inputs[: len(split.train)])
+    options: dict[str, Any] = {"resume": run.resume, "progress": run.progress, "callbacks": run.callbacks}
+    report = train(fitted.model, training, validation, settings.training, checkpoint=run.checkpoint, **options)
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
         fitted.record["spectrum"] = _spectrum(fitted.model, inputs[: len(split.train)])
     if validation is not None:
         fitted.intervals = Intervals.calibrate(fitted.model, validation)
-    if settings.refit and validation is not None:
+    if settings.validation.refit and validation is not None and not report.stopped:
         again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
-        fitted.model = _new_model(inputs, settings, panel.notes)
-        if checkpoint is not None:
-            options["checkpoint"] = checkpoint.with_name(f"{checkpoint.name}.refit")
-        train(fitted.model, windows(range(len(panel))), None, again, **options)
+        fitted.model = _new_model(fitted, inputs)
+        checkpoint = None if run.checkpoint is None else run.checkpoint.with_name(f"{run.checkpoint.name}.refit")
+        train(fitted.model, windows(range(len(panel))), None, again, checkpoint=checkpoint, **options)
 
 
 def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
     """The newest share of the rows validates, if enough rows remain to train on."""
     least = settings.lookback + settings.horizon
-    n_validation = max(int(settings.validation * rows), settings.horizon)
+    n_validation = max(int(settings.validation.share * rows), settings.horizon)
     n_validation = min(n_validation, rows - least)
     if n_validation < settings.horizon:
         notes.append(f"{rows} rows are too few to validate: trained without early stopping, and without intervals")
@@ -148,48 +164,34 @@ def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
     return Split.by_counts(rows - n_validation, n_validation, 0)
 
 
-def _new_model(train_rows: NDArray[np.float32], settings: Settings, notes: list[str]) -> nn.Module:
-    if settings.model != MAIN:
-        return _other_model(train_rows, settings)
-    sizes, options = (settings.lookback, settings.horizon), model_options(settings)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(settings.training.seed)
-        try:
-            return OLinear.for_data(train_rows, *sizes, basis=settings.basis, **options)
-        except DataError as error:
-            notes.append(f"the {settings.basis} basis cannot be computed ({error}); the fourier basis was used")
-            torch.manual_seed(settings.training.seed)
-            return OLinear.for_data(train_rows, *sizes, basis="fourier", **options)
-
-
-def _other_model(train_rows: NDArray[np.float32], settings: Settings) -> nn.Module:
-    options = model_options(settings)
+def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:
+    """The model of the settings; if its basis cannot be computed from these rows, with a fixed one and a note."""
+    arguments = fitted.settings.model.arguments
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(settings.training.seed)
-            return build_model(settings.model, train_rows, settings.lookback, settings.horizon, **options)
+        return _build(fitted, train_rows, arguments)
+    except DataError as error:
+        if "basis" not in arguments:
+            raise
+        fixed = arguments | {"basis": "fourier"}
+        model = _build(fitted, train_rows, fixed)
+        fitted.panel.notes.append(
+            f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
+        )
+        return model
+
+
+def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[str, Any]) -> nn.Module:
+    settings = fitted.settings
+    try:
+        with own_randomness(settings.training.seed):
+            return build_model(fitted.source, train_rows, settings.lookback, settings.horizon, **arguments)
     except OLinearError:
         raise
     except (ArithmeticError, TypeError, ValueError, RuntimeError) as error:
-        given = ", ".join(f"{name}={value!r}" for name, value in settings.options.items())
+        given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         if not given:
             raise
-        raise ConfigError(f"{settings.model} cannot be built with {given}: {error}") from error
-
-
-def empty_model(n_series: int, settings: Settings) -> nn.Module:
-    """A model of these settings whose weights are still to be loaded."""
-    with torch.random.fork_rng(devices=[]):  # a new model draws weights
-        return MODELS.find(settings.model).load()(
-            n_series, settings.lookback, settings.horizon, **model_options(settings)
-        )
-
-
-def model_options(settings: Settings) -> dict[str, Any]:
-    """The arguments of the model beside its sizes and bases."""
-    if settings.model == MAIN:
-        return settings.model_dump(include={"model_dim", "embed_dim", "blocks", "dropout", "rank"})
-    return dict(settings.options)
+        raise ConfigError(f"{settings.model.name} cannot be built with {given}: {error}") from error
 
 
 def _spectrum(model: Any, train_rows: NDArray[np.float32]) -> list[float]:

@@ -1,53 +1,34 @@
 """Forecaster: a frame in, a frame out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from olinear.core import ConfigError, DataError, NotFittedError
-from olinear.data.frames import FrameStyle, Panel, bridge_gaps, build_frame, read_panel
+from olinear.core.settings import ReadingSettings, Settings, check_given, flatten, leaves
+from olinear.data.frames import Panel, bridge_gaps, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
-from olinear.forecaster.fitting import Fitted, Values, fit_panel
-from olinear.forecaster.intervals import bound_columns
-from olinear.forecaster.settings import MODEL_ARGUMENTS, as_given, choose_settings
+from olinear.forecaster.choosing import as_given, choose_settings
+from olinear.forecaster.fitting import Fitted, Run, Values, fit_panel
+from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.storage import load_fitted, save_fitted
-from olinear.models import MAIN
+from olinear.models import Source, card_of
+from olinear.training import Callback
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A forecast with what it was made from; `bounds` maps a level to its lower and upper values `[steps, series]`."""
-
-    history: Panel
-    forecast: Panel
-    bounds: dict[float, tuple[Values, Values]]
-    deviation: Values  # of each series in training: what counts as movement in a picture
-
-    def to_frame(self, style: FrameStyle | None = None) -> Any:
-        """The forecast as a frame of the user's kind, or of another style."""
-        columns = {"": self.forecast.values} | bound_columns(self.bounds)
-        return build_frame(replace(self.forecast, style=style or self.forecast.style), columns)
-
-    def plot(self, actual: Panel | None = None, title: str = "") -> "Figure":
-        """A picture: three horizons of history (at least 48 steps), the forecast, intervals and what came, if known."""
-        from olinear.evaluation.plots import plot_forecast
-
-        history = self.history.rows(slice(-max(3 * len(self.forecast), 48), None))
-        return plot_forecast(history, self.forecast, self.bounds, actual, self.deviation, title)
+READING = tuple(name for name in ReadingSettings.model_fields if name != "missing")
 
 
 class Forecaster:
-    """Fits OLinear to a frame of related series and forecasts all of them together.
+    """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
     and calibrate the intervals, and the model that was so judged is the one you get. `refit=True` then trains a second
     model on all rows for the chosen number of epochs.
+
+    Every argument is a setting; docs/settings.md has them all with their ranges.
 
     Args:
         horizon: steps to forecast.
@@ -56,13 +37,17 @@ class Forecaster:
         time, id, value: column names, where they are not the usual ones.
         missing: `"bridge"` carries the last value over a gap as input and leaves gaps out of loss and scores; `"error"`
             refuses gaps.
+        model: a name in `olinear models`, a class `Model(n_series, lookback, horizon, **options)`, or a module
+            `b t n -> b h n`, of which a copy is trained.
+        options: further arguments of the model.
+        basis, model_dim, ff_dim, embed_dim, blocks, dropout, mixer, rank, pre_linear, post_linear, temporal, head,
+            affine, fold: parts of the model; `rank=64` makes thousands of series affordable.
+        loss, optimizer, weight_decay, learning_rate, schedule, batch_size, max_epochs, patience, clip_norm,
+            average_decay, mixed_precision, checkpoint_seconds: of the training.
+        seed: of weights, shuffle and dropout; two fits with one seed are equal.
+        device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
         refit: see above.
-        seed: of weights, shuffle and dropout; two fits with one seed are equal.
-        model: another forecaster, by its name in `olinear models`; `options` are its own arguments.
-        basis, model_dim, blocks, dropout, rank: of the model; `rank=64` makes thousands of series affordable.
-        batch_size, learning_rate, schedule, max_epochs, patience, loss: of the training.
-        device: `"auto"`, `"cpu"`, `"cuda"`, …
         progress: draw a live line while training, on a terminal.
     """
 
@@ -76,42 +61,71 @@ class Forecaster:
         id: str | None = None,
         value: str | None = None,
         missing: Literal["bridge", "error"] = "bridge",
-        validation: float = 0.2,
-        refit: bool = False,
-        seed: int = 0,
-        basis: str | None = None,
-        model: str = "OLinear",
+        model: Source = "OLinear",
         options: Mapping[str, Any] | None = None,
+        basis: str | None = None,
         model_dim: int | None = None,
+        ff_dim: int | None = None,
+        embed_dim: int | None = None,
         blocks: int | None = None,
         dropout: float | None = None,
+        mixer: str | None = None,
         rank: int | None = None,
-        batch_size: int | None = None,
+        pre_linear: bool | None = None,
+        post_linear: bool | None = None,
+        temporal: str | None = None,
+        head: Literal["mlp", "linear"] | None = None,
+        affine: bool | None = None,
+        fold: bool | None = None,
+        loss: str = "weighted_l1",
+        optimizer: str = "adam",
+        weight_decay: float = 0.0,
         learning_rate: float | None = None,
         schedule: str | None = None,
+        batch_size: int | None = None,
         max_epochs: int | None = None,
         patience: int | None = None,
-        loss: str | None = None,
+        clip_norm: float | None = None,
+        average_decay: float | None = None,
+        seed: int = 0,
         device: str = "auto",
+        mixed_precision: bool = False,
+        checkpoint_seconds: float = 30.0,
+        validation: float = 0.2,
+        refit: bool = False,
         progress: bool = True,
     ):
-        _check_range(horizon=horizon, lookback=lookback)
+        given = {name: value for name, value in locals().items() if name in leaves()}
         self.progress = progress
-        self._reading: dict[str, Any] = {"freq": freq, "time": time, "id": id, "value": value}
-        rows = {"horizon": horizon, "lookback": lookback, "missing": missing, "validation": validation, "refit": refit}
-        parts = {"basis": basis, "model_dim": model_dim, "blocks": blocks, "dropout": dropout, "rank": rank}
-        training = {"batch_size": batch_size, "learning_rate": learning_rate, "schedule": schedule, "loss": loss}
-        training |= {"max_epochs": max_epochs, "patience": patience, "seed": seed, "device": device}
-        self._given = {**rows, "model": model, "options": dict(options or {}), **parts, **training}
+        self._source = model
+        self._given = check_given(given | {"model": card_of(model).name})
+        if "horizon" not in self._given:
+            raise ConfigError("horizon must be a whole number of at least 1, found None")
+        self._like: dict[str, Any] = {}  # how to read further rows, once rows have been read
         self._fitted: Fitted | None = None
 
-    def fit(self, data: Any, *, checkpoint: str | Path | None = None, resume: bool = False) -> Self:
-        """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was."""
-        panel = read_panel(data, **self._reading)
-        settings = choose_settings(self._given, len(panel), len(panel.series), panel.frequency)
+    def fit(
+        self,
+        data: Any,
+        *,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        callbacks: Sequence[Callback] = (),
+    ) -> Self:
+        """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was.
+
+        `callbacks` listen to the training and may end it, which leaves the best weights so far.
+        """
+        panel = self._open(data)
+        settings = self.choose(panel)
         path = None if checkpoint is None else Path(checkpoint)
-        self._fitted = fit_panel(panel, settings, path, resume, self.progress)
+        self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks))
         return self
+
+    def choose(self, data: Any) -> Settings:
+        """The settings that `fit` would take for these rows, without fitting."""
+        panel = self._open(data)
+        return choose_settings(self._given, self._source, len(panel), len(panel.series), panel.frequency)
 
     def predict(
         self,
@@ -166,11 +180,14 @@ class Forecaster:
         save_fitted(self.fitted, Path(folder), context=context)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Read a model folder; it runs nothing from it. `fit` then fits again what was saved, to other rows."""
-        fitted = load_fitted(Path(folder))
-        loaded = cls(fitted.settings.horizon)
-        loaded._given, loaded._reading = as_given(fitted.settings), _read_like(fitted.panel)
+    def load(cls, folder: str | Path, *, model: Source | None = None) -> Self:
+        """Read a model folder; it runs nothing from it. `fit` then fits again what was saved, to other rows.
+
+        `model` is the class or module of a folder whose model was given as one and is not registered.
+        """
+        fitted = load_fitted(Path(folder), model)
+        loaded = cls(fitted.settings.horizon, model=fitted.source)
+        loaded._given, loaded._like = check_given(as_given(fitted.settings)), _read_like(fitted.panel)
         loaded._fitted = fitted
         return loaded
 
@@ -189,8 +206,7 @@ class Forecaster:
     def report(self) -> dict[str, Any]:
         """What was chosen, found and noticed: settings, series, frequency, training, notes."""
         fitted = self.fitted
-        hidden = {"training"} | ({"options"} if fitted.settings.model == MAIN else {*MODEL_ARGUMENTS, "embed_dim"})
-        settings = fitted.settings.model_dump(exclude=hidden) | fitted.settings.training.model_dump()
+        settings = {name: value for name, value in flatten(fitted.settings).items() if value not in (None, {})}
         return {
             "series": len(fitted.panel.series),
             "frequency": str(fitted.panel.frequency),
@@ -228,14 +244,18 @@ class Forecaster:
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
         frequency = fitted.panel.frequency
-        panel = read_panel(data, **self._reading | _read_like(fitted.panel)).pick(fitted.panel.series)
+        panel = self._open(data, _read_like(fitted.panel)).pick(fitted.panel.series)
         zoned = getattr(panel.times, "tz", None) is not None
         if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
             here, there = ("a", "none") if zoned else ("no", "one")
             raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
-        if fitted.settings.missing == "error":
+        if fitted.settings.reading.missing == "error":
             panel.refuse_gaps()
         return replace(panel, frequency=frequency)
+
+    def _open(self, data: Any, like: Mapping[str, Any] | None = None) -> Panel:
+        reading = {name: self._given.get(name) for name in READING}
+        return read_panel(data, **reading | dict(self._like if like is None else like))
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback

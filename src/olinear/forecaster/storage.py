@@ -12,42 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 from olinear import __version__
 from olinear.core import CheckpointError, OutputError
-from olinear.data.frames import FrameStyle, Frequency, Panel, StandardScaler, parse_frequency
-from olinear.forecaster.fitting import Fitted, empty_model
+from olinear.core.runtime import private_draws
+from olinear.data.frames import Panel, StandardScaler, parse_frequency
+from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, upgrade
 from olinear.forecaster.intervals import Intervals
-from olinear.forecaster.settings import Settings
+from olinear.models import Source, empty_model
 
-FORMAT, VERSION = "olinear-model", 1
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
-
-
-class SavedConfig(BaseModel):
-    """`config.json`: everything needed to rebuild the forecaster but its tensors."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    format: str
-    format_version: int
-    settings: Settings
-    series: list[str]
-    active: list[bool]
-    nonnegative: list[bool]
-    frequency: Frequency
-    style: FrameStyle
-    time_zone: str | None
-    time_unit: str | None
-    trained: dict[str, Any]
-    notes: list[str]
-    calibration_windows: int
-    versions: dict[str, str]
-    weights_sha256: str
 
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
@@ -60,6 +39,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         format=FORMAT,
         format_version=VERSION,
         settings=fitted.settings,
+        origin=origin_of(fitted.source),
         series=panel.series,
         active=fitted.active.tolist(),
         nonnegative=fitted.nonnegative.tolist(),
@@ -92,9 +72,10 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
-def load_fitted(folder: Path) -> Fitted:
+def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
     """Rebuild a forecaster from its folder, refusing what is not whole, not ours, or from a later format."""
     config, tensors = _read(folder)
+    source = find_source(folder, config, given)
     settings, active = config.settings, np.array(config.active, dtype=bool)
     try:
         _check_shapes(config, tensors)
@@ -102,7 +83,9 @@ def load_fitted(folder: Path) -> Fitted:
         values, times = _context(tensors, config)
         model = None
         if active.any():
-            model = empty_model(int(active.sum()), settings)
+            with private_draws():  # a new model draws weights
+                sizes = (int(active.sum()), settings.lookback, settings.horizon)
+                model = empty_model(source, *sizes, **settings.model.arguments)
             prefix = "model."
             model.load_state_dict(
                 {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
@@ -116,7 +99,7 @@ def load_fitted(folder: Path) -> Fitted:
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
     panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
     nonnegative = np.array(config.nonnegative, dtype=bool)
-    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, config.trained)
+    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained)
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
@@ -151,7 +134,7 @@ def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
             raise CheckpointError(
                 f"{folder} was saved in format {version}, this olinear reads formats up to {VERSION}: upgrade olinear"
             )
-        config = SavedConfig.model_validate(raw)
+        config = SavedConfig.model_validate(upgrade(raw))
         weights = (folder / WEIGHTS).read_bytes()
         if hashlib.sha256(weights).hexdigest() != config.weights_sha256:
             raise CheckpointError(f"{folder}/{WEIGHTS} is damaged or from another model: save or copy the folder again")

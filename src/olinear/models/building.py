@@ -11,6 +11,7 @@ from torch import nn
 
 from olinear.core import Card, ConfigError, DataError, Traits, own_traits
 from olinear.models.cards import MODELS
+from olinear.models.zoo.blocks.mixers import MIXERS as MIXERS  # all of them, so that options name them
 
 Source = str | type[nn.Module] | nn.Module  # what can be asked for as a model
 
@@ -36,9 +37,9 @@ def card_of(source: Source) -> Card:
 
 
 def traits_of(model: object) -> Traits:
-    """What a model can do: by its class's card, else as it says itself, else as `b t n -> b h n` and no more."""
+    """What a model can do: as it says itself, else by its class's card, else as `b t n -> b h n` and no more."""
     card = MODELS.card_of(type(model))
-    return own_traits(model) if card is None else card.traits
+    return own_traits(model, Traits() if card is None else card.traits)
 
 
 def default_options(name: str) -> dict[str, Any]:

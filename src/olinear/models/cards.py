@@ -4,7 +4,8 @@ from olinear.core import Card, Registry, Traits
 
 MAIN = "OLinear"  # the default, and what the others are compared with
 POINT = Traits()
-SOLVED = Traits(closed_form=True)
+ANY_SERIES = Traits(any_series=True)  # with the default options
+SOLVED = Traits(closed_form=True, any_series=True)
 TOGETHER = Traits(batch_dependent=True)
 
 
@@ -27,6 +28,7 @@ MODELS = Registry(
             "DLinear",
             "dlinear:DLinear",
             "A moving average splits season and trend; one linear layer along time forecasts each.",
+            ANY_SERIES,
         ),
         _zoo(
             "RLinear",
@@ -37,12 +39,14 @@ MODELS = Registry(
             "iTransformer",
             "itransformer:ITransformer",
             "Each series is a token; attention mixes them.",
+            ANY_SERIES,
             blocks=0,
         ),
         _zoo(
             "PatchTST",
             "patchtst:PatchTST",
             "Each series alone: its patches are tokens, attention mixes them, one linear layer reads them all.",
+            ANY_SERIES,
             blocks=0,
         ),
         _zoo(
@@ -55,17 +59,20 @@ MODELS = Registry(
             "Fredformer",
             "fredformer:Fredformer",
             "Attention over series in each band of the spectrum, and a forecast of the spectrum.",
+            ANY_SERIES,
             blocks=0,
         ),
         _zoo(
             "FITS",
             "fits:FITS",
             "One complex linear layer from the lookback's low frequencies to those of lookback and horizon together.",
+            ANY_SERIES,
         ),
         _zoo(
             "FreTS",
             "frets:FreTS",
             "Each value becomes a vector, a one-layer MLP works on its spectrum along time, two layers read all steps.",
+            ANY_SERIES,
         ),
         _zoo(
             "FilterNet",

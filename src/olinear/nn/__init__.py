@@ -1,8 +1,8 @@
 """The paper, readable alone: layers that take and return tensors, in the order of its Section 4.
 
-`functional` and `bases` hold the mathematics, `revin`, `ortho` and `normlin` one layer each, `learners` the two
-halves of a block, and `olinear` the walk through all of them. `folding` and `compact` compute the same function with
-fewer operations.
+`functional` and `bases` hold the mathematics, `revin`, `ortho` and `normlin` one layer each, `mixers` what may stand in
+NormLin's place, `learners` the two halves of a block, and `olinear` the walk through all of them. `folding` and
+`compact` compute the same function with fewer operations.
 """
 
 from olinear.nn.bases import BASES, make_basis
@@ -17,7 +17,8 @@ from olinear.nn.functional import (
     orthogonal_basis,
     series_correlation,
 )
-from olinear.nn.learners import MIXERS, CrossSeriesLearner, IntraSeriesLearner
+from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner
+from olinear.nn.mixers import MIXERS, MixerFactory, NamedMixer, find_mixer, has_own_maps
 from olinear.nn.normlin import LowRankNormLin, NormLin, SeriesLinear, SeriesMixer
 from olinear.nn.olinear import OLinear
 from olinear.nn.ortho import OrthoTrans
@@ -30,6 +31,8 @@ __all__ = [
     "CrossSeriesLearner",
     "IntraSeriesLearner",
     "LowRankNormLin",
+    "MixerFactory",
+    "NamedMixer",
     "Norm",
     "NormLin",
     "OLinear",
@@ -41,7 +44,9 @@ __all__ = [
     "Transform",
     "WindowStats",
     "check_windows",
+    "find_mixer",
     "gaussian_conditional",
+    "has_own_maps",
     "lag_correlation",
     "make_basis",
     "orthogonal_basis",

@@ -1,17 +1,13 @@
 """The two learners of a block: one across series, one along the width."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.nn.normlin import NormLin, SeriesLinear
+from olinear.nn.normlin import NormLin
 
-# Builds a module `b n m -> b n m` that mixes n series: `mixer(n, dropout=p)`.
-MixerFactory = Callable[..., nn.Module]
-MIXERS: dict[str, MixerFactory] = {"normlin": NormLin, "linear": SeriesLinear}
 Temporal = Literal["linear", "normlin"]
 
 
@@ -89,12 +85,3 @@ class AlongWidth(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:  # b n m
         return self.mixer(x.mT).mT
-
-
-def make_mixer(mixer: str | MixerFactory, n_series: int, dropout: float) -> nn.Module:
-    """A mixer of `n_series` from its name in `MIXERS` or from a factory of your own."""
-    if isinstance(mixer, str):
-        if mixer not in MIXERS:
-            raise ConfigError(f"mixer must be one of {', '.join(MIXERS)}, None or a factory, found {mixer!r}")
-        mixer = MIXERS[mixer]
-    return mixer(n_series, dropout=dropout)

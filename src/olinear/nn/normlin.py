@@ -21,8 +21,8 @@ class SeriesMixer(nn.Module):
     def operator(self) -> Callable[[Tensor], Tensor]:
         raise NotImplementedError
 
-    def matrix(self) -> Tensor:
-        """A without dropout, `[n, n]`: what each series takes from each."""
+    def matrix(self, length: int | None = None) -> Tensor:
+        """A without dropout, `[n, n]`: what each takes from each; of the first `length` alone, where A is causal."""
         raise NotImplementedError
 
     def forward(self, x: Tensor) -> Tensor:  # ... n m
@@ -34,13 +34,16 @@ class NormLin(SeriesMixer):
 
         NormLin(x) = drop(A) x,     A = RowNorm_L1(Softplus(W)),     W = I + N(0, 1) at the start
 
-    It mixes the second-to-last axis: `... n m -> ... n m`.
+    It mixes the second-to-last axis: `... n m -> ... n m`. A causal one masks **before** it normalises, with
+    A = RowNorm_L1(tril(Softplus(W))), where the paper's text allows both readings: rows still sum to one, and those of
+    the first tokens stay the same whatever follows, so the leading part of A mixes a context of less than n tokens.
 
     Args:
         size: n.
+        model_dim: of the mixers' one signature (`MixerFactory`); A does not depend on it.
         transform: what makes W positive: softplus, softmax, sigmoid, relu, or identity (which does not).
         norm: `l1` or `l2`, by rows.
-        causal: zero the upper triangle before the normalisation, for a decoder over time.
+        causal: no token takes from a later one, for a decoder over time.
         dropout: falls on the entries of A.
         fixed: a matrix `[n, n]` in the place of W, transformed once and never trained. OLinear-C is
             `fixed=series_correlation(train), transform="softmax"`.
@@ -52,6 +55,7 @@ class NormLin(SeriesMixer):
     def __init__(
         self,
         size: int,
+        model_dim: int | None = None,
         *,
         transform: Transform = "softplus",
         norm: Norm = "l1",
@@ -69,13 +73,23 @@ class NormLin(SeriesMixer):
         self.register_parameter("weight", nn.Parameter(start) if fixed is None else None)
         self.register_buffer("fixed", None if fixed is None else matrix)
 
-    def matrix(self) -> Tensor:
+    def matrix(self, length: int | None = None) -> Tensor:
+        """A, or the `[length, length]` one of a shorter context, which only a causal NormLin has."""
+        length = self.size if length is None else length
+        if length != self.size:
+            _check_length(length, self.size, causal=self.causal)
         if self.fixed is not None:
-            return self.fixed
-        return row_normalise(self.weight, self.transform, self.norm, self.causal)
+            return self.fixed[:length, :length]
+        return row_normalise(self.weight[:length, :length], self.transform, self.norm, self.causal)
 
     def operator(self) -> Callable[[Tensor], Tensor]:
-        return F.dropout(self.matrix(), self.dropout, self.training).matmul
+        return self._drop(self.matrix()).matmul
+
+    def forward(self, x: Tensor) -> Tensor:  # ... n m
+        return self._drop(self.matrix(x.shape[-2])) @ x
+
+    def _drop(self, matrix: Tensor) -> Tensor:
+        return F.dropout(matrix, self.dropout, self.training)
 
     def extra_repr(self) -> str:
         kind = "learnt" if self.fixed is None else "fixed"
@@ -91,12 +105,14 @@ class LowRankNormLin(SeriesMixer):
     cannot express: how much each series keeps of itself.
 
     Args:
-        size: n.
+        size, model_dim: n and, unused, m, as in `NormLin`.
         rank: r.
         dropout: falls on the factors, before the normalisation.
     """
 
-    def __init__(self, size: int, *, rank: int, dropout: float = 0.0, causal: bool = False):
+    def __init__(
+        self, size: int, model_dim: int | None = None, *, rank: int, dropout: float = 0.0, causal: bool = False
+    ):
         super().__init__()
         if causal:
             raise ConfigError("a causal NormLin needs its whole matrix: leave rank out")
@@ -119,7 +135,9 @@ class LowRankNormLin(SeriesMixer):
         share, left, right = self.factors(drop=self.training)
         return lambda x: share * x + left @ (right.mT @ x)
 
-    def matrix(self) -> Tensor:
+    def matrix(self, length: int | None = None) -> Tensor:
+        if length not in (None, self.size):
+            _check_length(length, self.size, causal=False)
         share, left, right = self.factors(drop=False)
         return torch.diag(share[:, 0]) + left @ right.mT
 
@@ -134,11 +152,19 @@ class SeriesLinear(nn.Linear):
 
     Args:
         size: n.
-        dropout: for NormLin's interface; a matrix that is not normalised drops nothing.
+        model_dim, dropout: of the mixers' one signature; a matrix that is not normalised drops nothing.
     """
 
-    def __init__(self, size: int, *, dropout: float = 0.0):
+    def __init__(self, size: int, model_dim: int | None = None, *, dropout: float = 0.0):
         super().__init__(size, size)
 
     def forward(self, x: Tensor) -> Tensor:  # ... n m
         return super().forward(x.mT).mT
+
+
+def _check_length(length: int, size: int, *, causal: bool) -> None:
+    """Refuse a number of tokens that a matrix of `size` cannot mix."""
+    if not causal:
+        raise DataError(f"NormLin must have {size} tokens, found {length}: only a causal one takes less")
+    if not 1 <= length <= size:
+        raise DataError(f"a causal NormLin of {size} must have 1 to {size} tokens, found {length}")

@@ -14,7 +14,8 @@ from olinear.core import ConfigError, DataError
 from olinear.nn.compact import CompactOLinear
 from olinear.nn.folding import folded_walk
 from olinear.nn.functional import check_windows
-from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, MixerFactory, Temporal, make_mixer
+from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, Temporal
+from olinear.nn.mixers import MixerFactory, find_mixer, has_own_maps
 from olinear.nn.normlin import LowRankNormLin
 from olinear.nn.ortho import OrthoTrans
 from olinear.nn.revin import RevIN
@@ -37,19 +38,17 @@ class OLinear(nn.Module):
     Args:
         n_series, lookback, horizon: n, t, h.
         input_transform, output_transform: OrthoTrans with Q_i `[t, t]` and Q_o `[h, h]`; None is the identity.
-        model_dim, ff_dim: m and f; f is m unless given.
-        embed_dim: d, the length of φ.
+        model_dim, ff_dim, embed_dim: m, f (m unless given) and d, the length of φ.
         blocks: L.
         dropout: of NormLin's matrix, both learners and the head's output.
-        mixer: what mixes series in CSL: `normlin`, `linear`, None for blocks without CSL, or a factory
-            `mixer(n, dropout=p)`, such as `partial(NormLin, norm="l2")`.
+        mixer: what mixes series in CSL: a name in `MIXERS`, None for blocks without CSL, or a factory
+            `mixer(n, m, dropout=p)`, such as `partial(NormLin, norm="l2")`.
         rank: for many series, NormLin by factors of this rank, at a cost of n·rank instead of n².
-        pre_linear, post_linear: CSL's two linear layers.
+        pre_linear, post_linear: CSL's two linear layers, which a mixer with maps of its own never has.
         temporal: ISL's layers: `linear`, `normlin`, or None for blocks without ISL.
         head: `mlp`, or `linear` as in the paper's text.
         affine: RevIN's learnt weight and bias.
-        fold: compute the same function with fewer multiplications where that pays (`folding`); False is the plain
-            walk, to read and to compare with.
+        fold: the same function with fewer multiplications where that pays (`folding`); False is the plain walk.
     """
 
     def __init__(
@@ -78,24 +77,21 @@ class OLinear(nn.Module):
         ff_dim = model_dim if ff_dim is None else ff_dim
         sizes = {"n_series": n_series, "lookback": lookback, "horizon": horizon, "embed_dim": embed_dim}
         _check_ranges(sizes | {"model_dim": model_dim, "ff_dim": ff_dim}, blocks, dropout)
-        if rank is not None:
-            if mixer != "normlin":
-                raise ConfigError(f"rank belongs to mixer='normlin', found mixer={mixer!r}: leave one of them out")
-            mixer = partial(LowRankNormLin, rank=rank)
+        mixer = mixer if rank is None else _of_rank(rank, mixer)
         self.n_series, self.lookback, self.horizon, self.embed_dim = n_series, lookback, horizon, embed_dim
         self.fold = fold
-
         self.revin = RevIN(n_series, affine=affine)
         self.extension = nn.Parameter(torch.randn(embed_dim))
         self.input_transform = _of_size("input_transform", input_transform, lookback)
         self.input_offset = nn.Parameter(torch.zeros(n_series, lookback))
         self.encoder = nn.Linear(embed_dim * lookback, model_dim)
         self.blocks = nn.ModuleList()
+        across = None if mixer is None else find_mixer(mixer)
         for _ in range(blocks):
             block = nn.Sequential()
-            if mixer is not None:
-                layers: dict[str, Any] = {"pre_linear": pre_linear, "post_linear": post_linear, "dropout": dropout}
-                block.add_module("csl", CrossSeriesLearner(model_dim, make_mixer(mixer, n_series, dropout), **layers))
+            if across is not None:
+                csl = _cross_series_learner(across, n_series, model_dim, (pre_linear, post_linear), dropout)
+                block.add_module("csl", csl)
             if temporal is not None:
                 block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
             self.blocks.append(block)
@@ -175,6 +171,21 @@ class Head(nn.Module):
 
     def forward(self, y: Tensor) -> Tensor:  # ... d·h
         return self.rest(self.first(y))
+
+
+def _of_rank(rank: int, mixer: str | MixerFactory | None) -> MixerFactory:
+    if mixer != "normlin":
+        raise ConfigError(f"rank belongs to mixer='normlin', found mixer={mixer!r}: leave one of them out")
+    return partial(LowRankNormLin, rank=rank)
+
+
+def _cross_series_learner(
+    mixer: MixerFactory, n_series: int, model_dim: int, linear: tuple[bool, bool], dropout: float
+) -> CrossSeriesLearner:
+    """CSL around a mixer, without linear layers where the mixer has maps of its own."""
+    inner = mixer(n_series, model_dim, dropout=dropout)
+    pre, post = (False, False) if has_own_maps(mixer) else linear
+    return CrossSeriesLearner(model_dim, inner, pre_linear=pre, post_linear=post, dropout=dropout)
 
 
 def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:

@@ -1,6 +1,15 @@
 from olinear.core.runtime.devices import pick_device as pick_device
-from olinear.core.settings.training import TrainingConfig as TrainingConfig
+from olinear.core.settings.sections import TrainingConfig as TrainingConfig
+from olinear.training.callbacks import Callback as Callback
+from olinear.training.callbacks import LogEpochs as LogEpochs
+from olinear.training.callbacks import ProgressLine as ProgressLine
+from olinear.training.callbacks import StopWhen as StopWhen
 from olinear.training.loop import TrainingReport as TrainingReport
 from olinear.training.loop import train as train
 from olinear.training.losses import LOSSES as LOSSES
+from olinear.training.optimizers import OPTIMIZERS as OPTIMIZERS
+from olinear.training.optimizers import MakeOptimizer as MakeOptimizer
 from olinear.training.schedules import SCHEDULES as SCHEDULES
+from olinear.training.sources import Source as Source
+from olinear.training.tasks import Forecast as Forecast
+from olinear.training.tasks import Task as Task

@@ -1,9 +1,9 @@
 """The training loop: epochs, judgement on validation, early stopping, checkpoints."""
 
-import logging
 import math
 import time
-import zlib
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,16 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from olinear.core import Batch, DataError, TrainingDiverged
-from olinear.core.runtime import fitting_threads, pick_device, solving_device
+from olinear.core.runtime import fitting_threads, own_randomness, pick_device, solving_device
 from olinear.core.settings import TrainingConfig
-from olinear.data.windows import Windows
 from olinear.models import answer, traits_of, windows_at_once
-from olinear.training.losses import LOSSES, Loss, count_present
-from olinear.training.progress import TrainingProgress
-from olinear.training.schedules import SCHEDULES
+from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, logger
+from olinear.training.optimizers import MakeOptimizer
+from olinear.training.sources import Source
 from olinear.training.state import RunState
-
-logger = logging.getLogger("olinear.training")
+from olinear.training.tasks import Forecast, Task
 
 
 @dataclass(frozen=True)
@@ -33,68 +31,91 @@ class TrainingReport:
     epochs: int
     seconds: float
     history: list[dict[str, float]]
+    stopped: bool = False  # by a callback, before its end
 
 
 def train(
     model: nn.Module,
-    training: Windows,
-    validation: Windows | None,
+    training: Source,
+    validation: Source | None,
     config: TrainingConfig | None = None,
     *,
+    task: Task | None = None,
+    optimizer: MakeOptimizer | None = None,
+    callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: bool = True,
 ) -> TrainingReport:
-    """Train a module `b t n -> b h n` in place and leave it with its best weights, in evaluation mode.
+    """Train a module in place and leave it with its best weights, in evaluation mode.
 
-    One that has a closed form (a method `solve(windows)`) is solved once instead.
+    One whose traits say that it has a closed form is solved once instead.
 
     The best weights are those of the epoch with the lowest validation loss; without `validation`, those of the
     last epoch. Two runs with one seed on one machine are equal bit by bit, and the caller's random state is
-    left alone.
+    left alone; a second thread that trains meanwhile is refused, for both would draw from that state.
 
     Args:
+        task: what it is trained for; forecasting with the loss of `config`, if left out.
+        optimizer: `make(parameters, config)`, in the place of the one that `config` names.
+        callbacks: what listens, and may end the run.
         checkpoint: a file to keep the run in, replaced after every epoch and every `checkpoint_seconds`.
         resume: go on from that file if it is there; a run killed at any moment then ends as if it never was.
         progress: draw a live line if standard error is a terminal.
     """
     config = config or TrainingConfig()
+    task = task or Forecast(config.loss)
     path = None if checkpoint is None else Path(checkpoint)
     device = pick_device(config.device)
     if traits_of(model).closed_form:
-        return _solve(model, training, validation, config, device)
+        return _solve(model, training, validation, config, task, device)
     model.to(device)
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
-    training = training.to(device)
-    validation = None if validation is None else validation.to(device)
-    run = RunState(model, config, data)
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(config.seed)
+    run = RunState(model, task, config, data, optimizer)
+    run.steps = math.ceil(len(training) / config.batch_size)
+    listeners = [LogEpochs(), *([ProgressLine()] if progress else []), *callbacks]
+    with own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
             run.load(path)
             logger.info("resumed %s at epoch %d, step %d", path, run.position.epoch, run.position.step)
-        steps = math.ceil(len(training) / config.batch_size)
-        with fitting_threads(model, device), TrainingProgress(progress, config.max_epochs, steps) as bar:
-            while not run.position.finished:
-                _train_epoch(run, training, path, bar)
-                _judge_epoch(run, training, validation, bar)
-                if path is not None:
-                    run.save(path)
+        with fitting_threads(model, device):
+            _run(run, training.to(device), None if validation is None else validation.to(device), path, listeners)
     return _finish(run, validated=validation is not None)
 
 
+def _run(
+    run: RunState, training: Source, validation: Source | None, path: Path | None, listeners: Sequence[Callback]
+) -> None:
+    """Epoch after epoch, until the run is finished or a listener stops it."""
+    with ExitStack() as endings:
+        for listener in listeners:
+            endings.callback(listener.ended, run)
+            listener.started(run)
+        while not (run.position.finished or run.stopped):
+            _train_epoch(run, training, path, listeners)
+            if not run.stopped:
+                _judge_epoch(run, validation, listeners)
+            if path is not None:
+                run.save(path)
+
+
 def _solve(
-    model: nn.Module, training: Windows, validation: Windows | None, config: TrainingConfig, device: torch.device
+    model: nn.Module,
+    training: Source,
+    validation: Source | None,
+    config: TrainingConfig,
+    task: Task,
+    device: torch.device,
 ) -> TrainingReport:
     started, place = time.monotonic(), solving_device(device)
-    loss, size = LOSSES[config.loss], 4 * config.batch_size
+    size = 4 * config.batch_size
     model.to(place)
     model.eval()
     model.solve(training.to(place))  # type: ignore[operator]
     model.to(device)
-    record = {"epoch": 1.0, "training_loss": mean_loss(model, training.to(device), loss, size)}
+    record = {"epoch": 1.0, "training_loss": mean_loss(model, training.to(device), task, size)}
     if validation is not None:
-        record["validation_loss"] = mean_loss(model, validation.to(device), loss, size)
+        record["validation_loss"] = mean_loss(model, validation.to(device), task, size)
     seconds = time.monotonic() - started
     return TrainingReport(1, record.get("validation_loss"), False, 1, seconds, [record | {"seconds": seconds}])
 
@@ -105,29 +126,30 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
         run.model.load_state_dict(run.best)
     run.model.eval()
     at = run.position
-    best_epoch, best_loss = (at.best_epoch, at.best_loss) if validated else (len(at.history), None)
-    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history)
+    best_loss = at.best_loss if validated and at.best_epoch else None
+    best_epoch = at.best_epoch if validated else len(at.history)
+    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history, run.stopped)
 
 
-def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: TrainingProgress) -> None:
+def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:
     """The steps of this epoch that are not done yet."""
-    config, position, model = run.config, run.position, run.model
-    steps = math.ceil(len(training) / config.batch_size)
+    config, position = run.config, run.position
     order = _shuffled(len(training), config.seed, position.epoch)
     started = saved = time.monotonic()
-    model.train()
+    run.model.train()
     for batch in training.batches(config.batch_size, order[position.step * config.batch_size :]):
-        rate = _rate(run, position.step / steps)
-        for group in run.optimizer.param_groups:
-            group["lr"] = rate
+        run.set_rate(position.step / run.steps)
         loss = _step(run, batch)
-        count = count_present(batch.targets)
+        count = run.task.count(batch)
         position.loss_sum += loss * count
         position.loss_count += count
         position.step += 1
         position.total_steps += 1
         run.update_average()
-        bar.show(position.epoch, position.step)
+        for listener in listeners:
+            listener.stepped(run)
+        if run.stopped:
+            break
         if path is not None and time.monotonic() - saved >= config.checkpoint_seconds:
             position.seconds += time.monotonic() - started
             run.save(path)
@@ -135,21 +157,15 @@ def _train_epoch(run: RunState, training: Windows, path: Path | None, bar: Train
     position.seconds += time.monotonic() - started
 
 
-def _rate(run: RunState, done: float) -> float:
-    """The learning rate where this share of the epoch is done."""
-    config = run.config
-    return config.learning_rate * SCHEDULES[config.schedule](run.position.epoch, config.max_epochs, done)
-
-
 def _step(run: RunState, batch: Batch) -> float:
     """One step of the optimizer; the loss before it."""
-    x, y = batch.pair
-    config = run.config
-    with torch.autocast(x.device.type, torch.bfloat16, enabled=config.mixed_precision and x.is_cuda):
-        loss = LOSSES[config.loss](answer(run.model, batch).point, y)
+    config, seen = run.config, run.task.prepare(batch)
+    with torch.autocast(seen.past.device.type, torch.bfloat16, enabled=config.mixed_precision and seen.past.is_cuda):
+        loss = run.task.loss(answer(run.model, seen), batch)
     value = float(loss.detach())
     if not math.isfinite(value):
-        raise _diverged(run, value, finite_data=bool(x.isfinite().all()) and not y.isinf().any())
+        finite = bool(batch.past.isfinite().all()) and (batch.future is None or not batch.future.isinf().any())
+        raise _diverged(run, value, finite)
     run.optimizer.zero_grad()
     loss.backward()
     if config.clip_norm is not None:
@@ -158,13 +174,13 @@ def _step(run: RunState, batch: Batch) -> float:
     return value
 
 
-def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, bar: TrainingProgress) -> None:
+def _judge_epoch(run: RunState, validation: Source | None, listeners: Sequence[Callback]) -> None:
     """Validate the present weights, and the averaged ones if there are any; close the epoch."""
     config, position = run.config, run.position
-    started, steps = time.monotonic(), math.ceil(len(training) / config.batch_size)
+    started = time.monotonic()
     record = {
         "epoch": float(position.epoch),
-        "learning_rate": _rate(run, 1 - 1 / steps),
+        "learning_rate": run.rate(1 - 1 / run.steps),
         "training_loss": position.loss_sum / max(position.loss_count, 1),
     }
     if validation is not None:
@@ -173,38 +189,36 @@ def _judge_epoch(run: RunState, training: Windows, validation: Windows | None, b
             with run.averaged_weights():
                 record["averaged_validation_loss"] = _validate(run, validation, averaged=True)
         if not position.best_epoch:
-            finite = bool(validation.values.isfinite().all()) and not validation.targets.isinf().any()
-            raise _diverged(run, record["validation_loss"], finite)
+            raise _diverged(run, record["validation_loss"], validation.is_finite())
     position.seconds += time.monotonic() - started
     record["seconds"] = position.seconds
     position.history.append(record)
-    note = ", ".join(f"{key.replace('_', ' ')} {record[key]:.4g}" for key in record if key.endswith("loss"))
-    logger.info("epoch %d/%d: %s", position.epoch, config.max_epochs, note)
-    bar.show(position.epoch, steps, note)
+    for listener in listeners:
+        listener.judged(run, record)
     stale = position.epoch - position.best_epoch if validation is not None else 0
     position.finished = position.epoch >= config.max_epochs or stale >= config.patience
     position.epoch, position.step = position.epoch + 1, 0
     position.loss_sum, position.loss_count = 0.0, 0
 
 
-def _validate(run: RunState, validation: Windows, averaged: bool) -> float:
+def _validate(run: RunState, validation: Source, averaged: bool) -> float:
     """The validation loss of the weights in the model, which are kept if no others were better."""
     # A model whose forecast depends on its batch sees batches of the size it is trained with.
     size = windows_at_once(run.model, 4 * run.config.batch_size, run.config.batch_size)
-    loss = mean_loss(run.model, validation, LOSSES[run.config.loss], size)
+    loss = mean_loss(run.model, validation, run.task, size)
     if loss < run.position.best_loss:
         run.keep_best(loss, averaged)
     return loss
 
 
 @torch.no_grad()
-def mean_loss(model: nn.Module, windows: Windows, loss: Loss, batch_size: int) -> float:
+def mean_loss(model: nn.Module, windows: Source, task: Task, batch_size: int) -> float:
     """The loss over every window, in evaluation mode."""
     model.eval()
     total, count = 0.0, 0
     for batch in windows.batches(batch_size):
-        present = count_present(batch.targets)
-        total += float(loss(answer(model, batch).point, batch.targets)) * present
+        present = task.count(batch)
+        total += float(task.loss(answer(model, task.prepare(batch)), batch)) * present
         count += present
     if not count:
         raise DataError("every target of the validation windows is missing: validate on other rows")
@@ -216,15 +230,9 @@ def _shuffled(count: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(count, generator=torch.Generator().manual_seed((1_000_003 * seed + epoch) % 2**63))
 
 
-def _checksum(*parts: Windows | None) -> int:
-    """A number that tells whether a resumed run reads the data it was begun with."""
-    total = 0
-    for windows in parts:
-        if windows is not None:
-            for part in (windows.values, windows.targets):
-                total = zlib.crc32(part.cpu().numpy().tobytes(), total)
-            total = zlib.crc32(repr((windows.starts, windows.lookback, windows.horizon)).encode(), total)
-    return total
+def _checksum(training: Source, validation: Source | None) -> int:
+    """Of all the data of a run, in which the first part continues into the second."""
+    return training.checksum() if validation is None else validation.checksum(training.checksum())
 
 
 def _diverged(run: RunState, value: float, finite_data: bool) -> TrainingDiverged:
@@ -235,7 +243,7 @@ def _diverged(run: RunState, value: float, finite_data: bool) -> TrainingDiverge
     remedy = (
         "lower learning_rate, or set clip_norm=1.0"
         if finite_data
-        else "the data has missing or infinite values: mend or bridge them first"
+        else "the data has missing or infinite values: correct or bridge them first"
     )
     return TrainingDiverged(
         f"the loss became {value} in epoch {position.epoch}, step {position.step + 1} "

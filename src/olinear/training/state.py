@@ -12,6 +12,9 @@ from torch import Tensor, nn
 from olinear.core import CheckpointError
 from olinear.core.settings import TrainingConfig
 from olinear.training.checkpoints import load_checkpoint, save_checkpoint
+from olinear.training.optimizers import OPTIMIZERS, MakeOptimizer
+from olinear.training.schedules import SCHEDULES
+from olinear.training.tasks import Task
 
 Weights = dict[str, Tensor]
 
@@ -39,14 +42,36 @@ class Position:
 class RunState:
     """The model, its optimizer, its averaged and best weights, and the position."""
 
-    def __init__(self, model: nn.Module, config: TrainingConfig, data: dict[str, int]):
-        self.model, self.config, self.data = model, config, data
+    def __init__(
+        self,
+        model: nn.Module,
+        task: Task,
+        config: TrainingConfig,
+        data: dict[str, int],
+        optimizer: MakeOptimizer | None = None,
+    ):
+        self.model, self.task, self.config, self.data = model, task, config, data
+        self.steps = 1  # an epoch
+        self.stopped = False
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        fused = all(parameter.is_floating_point() for parameter in parameters)
-        self.optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, fused=fused)
+        self.optimizer = (optimizer or OPTIMIZERS[config.optimizer])(parameters, config)
         self.best: Weights = {}
         self.average = copy_weights(model) if config.average_decay else {}
         self.position = Position()
+
+    def stop(self) -> None:
+        """End the run after the present step; its checkpoint stays, and a resume goes on."""
+        self.stopped = True
+
+    def rate(self, done: float) -> float:
+        """The learning rate where this share of the epoch is done."""
+        schedule = SCHEDULES[self.config.schedule]
+        return self.config.learning_rate * schedule(self.position.epoch, self.config.max_epochs, done)
+
+    def set_rate(self, done: float) -> None:
+        """Give it to the optimizer."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate(done)
 
     def keep_best(self, loss: float, averaged: bool) -> None:
         """The weights in the model are the best so far."""
@@ -82,7 +107,9 @@ class RunState:
         tensors = {f"random.{kind}": state for kind, state in _random_states(self.model).items()}
         groups = {"model": self.model.state_dict(), "best": self.best, "average": self.average}
         for index, slots in self.optimizer.state_dict()["state"].items():
-            groups[f"optimizer.{index}"] = slots
+            groups[f"optimizer.{index}"] = {
+                name: torch.as_tensor(slot) for name, slot in slots.items() if slot is not None
+            }
         for group, weights in groups.items():
             tensors |= {f"{group}/{name}": tensor for name, tensor in weights.items()}
         record = {"config": self.config.model_dump(), "data": self.data, "position": vars(self.position)}
@@ -114,7 +141,8 @@ class RunState:
 
     def _check_same_run(self, path: Path, record: dict[str, Any]) -> None:
         here = self.config.model_dump(exclude=FREE_ON_RESUME) | self.data
-        there = record.get("config", {}) | record.get("data", {})
+        defaults = TrainingConfig().model_dump()  # of settings that are newer than the checkpoint
+        there = defaults | record.get("config", {}) | record.get("data", {})
         for name, value in here.items():
             if there.get(name) != value:
                 raise CheckpointError(

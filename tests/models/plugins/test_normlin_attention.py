@@ -87,10 +87,11 @@ class TestAttention:
         with pytest.raises(ConfigError, match="two tensors: leave cross-attention as it is"):
             layer(x, x.clone(), x)
 
-    def test_another_number_of_tokens_is_refused(self):
-        x = tokens(3, K + 1, M)
-        with pytest.raises(DataError, match="swapped for 6 tokens, found 7"):
-            NormLinAttention(M, K, batch_first=True)(x, x, x)
+    @pytest.mark.parametrize(("causal", "count"), [(False, K + 1), (False, K - 1), (True, K + 1)])
+    def test_another_number_of_tokens_is_refused(self, causal, count):
+        x = tokens(3, count, M)
+        with pytest.raises(DataError, match=f"swapped for 6 tokens, found {count}"):
+            NormLinAttention(M, K, causal=causal, batch_first=True)(x, x, x)
 
 
 class TestMasks:
@@ -101,6 +102,17 @@ class TestMasks:
         layer, x = NormLinAttention(M, K, causal=True, batch_first=True), self.x
         torch.testing.assert_close(layer(x, x, x, attn_mask=mask)[0], layer(x, x, x)[0], rtol=0, atol=0)
         torch.testing.assert_close(layer(x, x, x, attn_mask=mask, is_causal=True)[0], layer(x, x, x)[0])
+
+    @pytest.mark.parametrize("length", range(1, K + 1))
+    def test_a_causal_layer_serves_shorter_contexts(self, length):
+        """A decoder that grows token by token: what it said of the first ones stays."""
+        layer, x = NormLinAttention(M, K, causal=True, batch_first=True), self.x
+        mask = nn.Transformer.generate_square_subsequent_mask(length)
+        start = x[:, :length]
+        output, weights = layer(start, start, start, attn_mask=mask)
+        torch.testing.assert_close(output, layer(x, x, x)[0][:, :length])
+        assert weights.shape == (3, length, length)
+        torch.testing.assert_close(weights.sum(-1), torch.ones(3, length))
 
     def test_causal_means_causal(self):
         layer = NormLinAttention(M, K, causal=True, batch_first=True)

@@ -173,12 +173,20 @@ class TestSwapping:
             swap_attention(Rotary(M, 2), K)
 
     @pytest.mark.parametrize(
-        "mixer", [partial(NormLin, norm="l2"), lambda k, causal, dropout: LowRankNormLin(k, rank=2)], ids=["l2", "low"]
+        "mixer", ["normlin", partial(NormLin, norm="l2"), partial(LowRankNormLin, rank=2)], ids=["name", "l2", "low"]
     )
     def test_other_forms_of_normlin(self, mixer):
         swapped, x = swap_attention(make_layer(), K, mixer=mixer), tokens(3, K, M)
         torch.testing.assert_close(swapped(x), slow_layer(swapped, x))
         assert swapped.self_attn(x, x, x)[1].shape == (3, K, K)
+
+    def test_a_causal_one_is_asked_for_by_name_too(self):
+        assert swap_attention(make_layer(), K, causal=True, mixer="normlin").self_attn.mixer.causal
+
+    @pytest.mark.parametrize("mixer", ["linear", "flowformer"])
+    def test_what_has_no_matrix_cannot_stand_for_attention_weights(self, mixer):
+        with pytest.raises(ConfigError, match="has no matrix to stand for attention weights: pass 'normlin'"):
+            swap_attention(make_layer(), K, mixer=mixer)
 
     def test_a_decoder_with_cross_attention_says_what_to_name(self):
         decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(M, 2, 16, batch_first=True), 1)

@@ -2,81 +2,30 @@
 
 import pytest
 import torch
+from contract_parts import (
+    CASES,
+    HORIZON,
+    LOOKBACK,
+    N_SERIES,
+    PERMUTE_SERIES,
+    SMALL,
+    VARIANTS,
+    WINDOWS,
+    few_windows,
+    is_closed_form,
+    lookbacks,
+    make,
+    rows,
+    settled,
+)
 from safetensors.torch import load, save
-from zoo_parts import FEDFORMER_TSL, randomised, tsl_options
 
-from olinear.core.errors import DataError
+from olinear.core import Batch, Card, DataError, Point, Registry, Traits
 from olinear.data.windows import Windows
-from olinear.models import MODELS, build_model, traits_of
+from olinear.models import MODELS, answer, build_model, for_inference, traits_of
+from olinear.nn import OrthoTrans
 from olinear.training import TrainingConfig, train
 
-N_SERIES, LOOKBACK, HORIZON = 3, 32, 8
-WINDOWS = 4
-
-# Small sizes and no dropout; a model that is not named here is taken as it is.
-SMALL = {
-    "OLinear": {"model_dim": 16, "embed_dim": 2, "blocks": 1},
-    "RLinear": {"dropout": 0.0},
-    "iTransformer": {"model_dim": 16, "heads": 2, "dropout": 0.0},
-    "PatchTST": {"model_dim": 16, "heads": 2, "ff_dim": 32, "blocks": 2, "dropout": 0.0},
-    "Leddam": {"model_dim": 16, "kernel": 5, "roll": 4},
-    "Fredformer": {"model_dim": 16, "ff_dim": 16, "patch_dim": 8, "heads": 2, "head_dim": 8, "dropout": 0.0},
-    "FreTS": {"embed_dim": 8, "hidden_dim": 32},
-    "FilterNet": {"embed_dim": 16, "hidden_dim": 32},
-    "TiDE": {"model_dim": 16, "decoder_dim": 4, "step_dim": 8, "series_dim": 2, "dropout": 0.0},
-    "CARD": {"dropout": 0.0},
-    "Crossformer": {
-        "segment_length": 4,
-        "model_dim": 16,
-        "ff_dim": 16,
-        "blocks": 2,
-        "heads": 2,
-        "routers": 2,
-        "dropout": 0.0,
-    },
-    "FEDformer": {"model_dim": 8, "ff_dim": 16, "heads": 2, "window": 6, "label_length": 12, "dropout": 0.0},
-    "TimeMixer": {"model_dim": 8, "ff_dim": 8, "blocks": 1, "halvings": 2, "window": 5, "dropout": 0.0},
-    "TimesNet": {"model_dim": 8, "ff_dim": 8, "blocks": 1, "top_k": 2, "kernels": 3, "dropout": 0.0},
-    "TimeMixer++": {"model_dim": 4, "ff_dim": 4, "blocks": 1, "halvings": 2, "top_k": 2, "kernels": 2, "dropout": 0.0},
-}
-VARIANTS = {
-    "DLinear individual": {"individual": True, "init": "mean"},
-    "RLinear individual": {"individual": True},
-    "RLinear plain": {"affine": False},
-    "iTransformer normlin": {"mixer": "normlin"},
-    "PatchTST tsl": tsl_options("PatchTST") | SMALL["PatchTST"] | {"head_dropout": 0.0},
-    "PatchTST normlin": {"mixer": "normlin"},
-    "Leddam normlin": {"mixer": "normlin"},
-    "Fredformer normlin": {"mixer": "normlin"},
-    "FreTS full": {"weights": "full", "mix_series": True},
-    "TiDE whole": {"step_norm": False, "encoder_blocks": 2, "decoder_blocks": 2},
-    "TiDE plain": {"step_norm": False, "series_dim": 0, "affine": False},
-    "CARD whole": {"smooth_all": True, "patch_length": 24, "stride": 24},
-    "Crossformer tsl": tsl_options("Crossformer") | SMALL["Crossformer"] | {"add_mean": True},
-    "FEDformer tsl": FEDFORMER_TSL,
-    "FEDformer deep": {"modes": 5, "encoder_blocks": 1, "decoder_blocks": 2},
-    "TimeMixer++ derived": {"halving": "average", "affine": False, "season_axis": "across", "ensemble": "mean"},
-    "Ridge individual": {"individual": True},
-    "Gaussian plain": {"normalise": False},
-}
-CASES = [*MODELS, *VARIANTS]
-# Forecasters to which all series are alike.
-PERMUTE_SERIES = {
-    "DLinear",
-    "RLinear plain",
-    "iTransformer",
-    "PatchTST",
-    "PatchTST tsl",
-    "PatchTST normlin",
-    "Fredformer",
-    "FITS",
-    "FreTS",
-    "TiDE plain",
-    "TimeMixer++ derived",
-    "Ridge",
-    "Gaussian",
-    "Gaussian plain",
-}
 # Parameters without influence, which only sees rounding errors: softmax does not notice what all keys have in common.
 SILENT = ("key.bias",)
 # Whole parts that a published trap silences, by case: the LayerNorm of TiDE's step has one value to normalise, and
@@ -84,38 +33,6 @@ SILENT = ("key.bias",)
 CUT_OFF = {
     "TiDE": ("series_embedding", "encoder.", "decoder.", "step.hidden.", "step.linear.", "step.norm.weight"),
 }
-
-
-def rows(count, n_series=N_SERIES, seed=0):
-    return torch.randn(count, n_series, generator=torch.Generator().manual_seed(seed))
-
-
-def few_windows(lookback=LOOKBACK, horizon=HORIZON, n_series=N_SERIES):
-    return Windows(rows(lookback + horizon + WINDOWS - 1, n_series), lookback, horizon)
-
-
-def is_closed_form(model):
-    return hasattr(model, "solve")
-
-
-def make(case, lookback=LOOKBACK, horizon=HORIZON, n_series=N_SERIES):
-    """A small model, ready to forecast: what needs no gradient is solved."""
-    name = case.split()[0]
-    options = SMALL.get(name, {}) | VARIANTS.get(case, {})
-    model = build_model(name, rows(200, n_series).numpy(), lookback, horizon, **options)
-    if is_closed_form(model):
-        model.solve(few_windows(lookback, horizon, n_series))
-    return model
-
-
-def settled(case):
-    """A model in float64 and in evaluation mode, off its start, so that no 0 or 1 hides a mistake."""
-    model = make(case)
-    return model.double().eval() if is_closed_form(model) else randomised(model)
-
-
-def lookbacks(batch=WINDOWS):
-    return torch.randn(batch, LOOKBACK, N_SERIES, dtype=torch.float64)
 
 
 @pytest.fixture(params=CASES)
@@ -254,3 +171,96 @@ def test_it_trains_with_the_one_loop(case, tmp_path):
     resumed = train(again, windows, windows, config, checkpoint=tmp_path / "run", resume=True, progress=False)
     assert resumed.best_loss == report.best_loss
     assert torch.equal(again(x), model(x))
+
+
+class TestTraits:
+    """What a model says of itself is what it does, and what it does not say it does not do."""
+
+    def test_its_card_says_it_of_the_default_options(self, case):
+        if case in MODELS:
+            assert traits_of(make(case)) == MODELS.find(case).traits
+
+    def test_methods_are_there_where_they_are_promised(self, case):
+        model = make(case)
+        promised = {"solve": "closed_form", "for_data": "from_rows", "compact": "compact"}
+        for method, trait in promised.items():
+            assert callable(getattr(model, method, None)) == getattr(traits_of(model), trait), method
+
+    def test_from_rows_is_built_by_the_class(self, case):
+        model = make(case)
+        if traits_of(model).from_rows:
+            assert type(type(model).for_data(rows(60).numpy(), LOOKBACK, HORIZON)) is type(model)
+
+    def test_compact_is_the_same_function(self, case):
+        model, x = settled(case), lookbacks()
+        quick = for_inference(model)
+        assert (quick is not model) == traits_of(model).compact
+        torch.testing.assert_close(quick(x), model(x).detach())
+
+    def test_its_bases_are_where_the_plug_ins_look_for_them(self, case):
+        model = make(case)
+        sides = [getattr(model, name, None) for name in ("input_transform", "output_transform")]
+        assert all(isinstance(side, OrthoTrans) for side in sides) == traits_of(model).orthogonal
+
+    def test_it_takes_windows_and_answers_a_point(self, case):
+        """`b t n -> b h n`; columns of other roles are not read, for no one claims to read them."""
+        model, x = settled(case), lookbacks()
+        traits = traits_of(model)
+        assert (traits.takes_batch, traits.outputs, traits.covariates) == (False, {"point"}, frozenset())
+        assert torch.is_tensor(model(x))
+        seen = answer(model, Batch(x, past_covariates=torch.randn_like(x), static=torch.randn(N_SERIES, 2)))
+        assert isinstance(seen, Point)
+        assert torch.equal(seen.point, model(x))
+
+    def test_it_depends_on_its_batch_where_it_says_so(self, case):
+        model, steps = settled(case), torch.arange(LOOKBACK, dtype=torch.float64)
+        periods = torch.tensor([2.0, 4.0, 8.0, 16.0], dtype=torch.float64) * 2
+        x = 0.1 * lookbacks() + torch.sin(2 * torch.pi * steps[None, :, None] / periods[:, None, None])
+        alone = torch.cat([model(window[None]) for window in x])
+        assert torch.allclose(alone, model(x), rtol=1e-5, atol=1e-6) != traits_of(model).batch_dependent
+
+    @pytest.mark.parametrize("n_series", [1, N_SERIES - 1, N_SERIES + 2])
+    def test_any_number_of_series_where_it_says_so(self, case, n_series):
+        """One object forecasts them as one made for them with the same weights; another model refuses them."""
+        model, x = settled(case), torch.randn(WINDOWS, LOOKBACK, n_series, dtype=torch.float64)
+        if not traits_of(model).any_series:
+            with pytest.raises(DataError, match=f"series={N_SERIES}"):
+                model(x)
+            return
+        made_for_it = make(case, n_series=n_series).double().eval()
+        made_for_it.load_state_dict(model.state_dict())
+        assert torch.equal(model(x), made_for_it(x))
+
+    @pytest.mark.parametrize("lookback", [LOOKBACK - 1, LOOKBACK + 8])
+    def test_no_model_serves_another_lookback(self, case, lookback):
+        model = settled(case)
+        assert not traits_of(model).any_length
+        with pytest.raises(DataError, match=f"lookback={LOOKBACK}"):
+            model(torch.randn(WINDOWS, lookback, N_SERIES, dtype=torch.float64))
+
+
+NEW_MODEL = """
+from torch import nn
+from olinear.core import Traits
+
+class Repeat(nn.Module):
+    def __init__(self, n_series, lookback, horizon, *, scale: float = 1.0):
+        super().__init__()
+        self.horizon, self.linear = horizon, nn.Linear(1, 1)
+
+    def forward(self, x):
+        return self.linear(x[:, -1:, :, None])[..., 0].expand(-1, self.horizon, -1)
+"""
+
+
+def test_a_new_model_is_one_file_and_one_card(tmp_path, monkeypatch):
+    (tmp_path / "repeat_last.py").write_text(NEW_MODEL)
+    monkeypatch.syspath_prepend(tmp_path)
+    card = Card("Repeat", "repeat_last:Repeat", "The last value again.", Traits(any_series=True))
+    monkeypatch.setattr("olinear.models.building.MODELS", Registry([card]))
+    model = build_model("repeat", rows(60).numpy(), LOOKBACK, HORIZON, scale=2.0)
+    assert traits_of(model) == card.traits
+    windows = few_windows()
+    report = train(model, windows, windows, TrainingConfig(max_epochs=1, device="cpu"), progress=False)
+    assert report.epochs == 1
+    assert answer(model, windows.batch(torch.arange(WINDOWS))).point.shape == (WINDOWS, HORIZON, N_SERIES)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from olinear.models.zoo.blocks.parts import Dropout
+from olinear.models.zoo.blocks.layers import Dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.95])

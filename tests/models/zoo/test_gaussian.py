@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from olinear.core.errors import ConfigError, DataError
 from olinear.data.windows import Windows
-from olinear.models.zoo.closed_form import Moments
+from olinear.models.zoo.blocks.closed_form import Moments
 from olinear.models.zoo.gaussian import Gaussian
 from olinear.models.zoo.ridge import Ridge
 

@@ -8,16 +8,14 @@ import torch
 from scipy.special import expit, softmax
 
 from olinear.core.errors import ConfigError
-from olinear.models.zoo.blocks.mixers import (
-    TOKEN_MIXERS,
-    EnhancedAttention,
-    FlowAttention,
-    FocusedAttention,
-    olinear_mixer,
-)
+from olinear.models import MIXERS, build_model, empty_model, traits_of
+from olinear.models.zoo.blocks.attention import EnhancedAttention
+from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
+from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS, olinear_mixer
 from olinear.models.zoo.itransformer import ITransformer
 from olinear.nn import OLinear
 
+ROWS = np.random.default_rng(0).normal(size=(60, 5))
 WITHOUT_ORDER = {"attention", "flowformer", "flatten"}
 # The softmax does not see what all keys have in common.
 BLIND = {"attention": {"key.bias"}, "enhanced": {"key.bias"}}
@@ -188,9 +186,7 @@ class TestInsideOLinear:
     @staticmethod
     def model(name, **options):
         torch.manual_seed(2)
-        mixer = olinear_mixer(name, 16, **({} if name == "mamba" else {"heads": 2}))
-        layers = {"mixer": mixer, "pre_linear": False, "post_linear": False}
-        return OLinear(5, 12, 6, model_dim=16, embed_dim=3, **layers, **options).double()
+        return OLinear(5, 12, 6, model_dim=16, embed_dim=3, mixer=partial(MIXERS[name], heads=2), **options).double()
 
     def test_the_folded_walk_is_the_plain_one(self, name):
         model, x = self.model(name).train(), features(9, 12, 5)
@@ -209,9 +205,22 @@ class TestInsideOLinear:
 
     def test_the_block_adds_nothing_but_its_own_layers(self, name):
         """CSL's own two maps are left out: LayerNorms and ISL stand around the mixer, as in the comparison."""
-        model = self.model(name, blocks=1)
-        names = {key.split(".")[0] for key in model.blocks[0].csl.state_dict()}
-        assert names == {"mixer", "norm"}
+        for model in (self.model(name, blocks=1), OLinear(5, 12, 6, model_dim=16, blocks=1, mixer=name)):
+            names = {key.split(".")[0] for key in model.blocks[0].csl.state_dict()}
+            assert names == {"mixer", "norm"}
+
+    def test_a_name_is_enough(self, name):
+        """The same model as from the factory, number by number."""
+        models = []
+        for mixer in (name, olinear_mixer(name, 16), MIXERS[name]):
+            torch.manual_seed(4)
+            models.append(build_model("OLinear", ROWS, 12, 6, model_dim=16, mixer=mixer).eval())
+        x = features(3, 12, 5).float()
+        for model in models[1:]:
+            assert torch.equal(model(x), models[0](x))
+        again = empty_model("OLinear", 5, 12, 6, model_dim=16, mixer=name).eval()
+        again.load_state_dict(models[0].state_dict())
+        assert torch.equal(again(x), models[0](x))
 
 
 @pytest.mark.parametrize("name", TOKEN_MIXERS)
@@ -265,9 +274,21 @@ def test_a_query_without_positive_entry_gets_zero_in_flatten():
         (lambda: FlowAttention(16, form="other"), "form must be 'experiment' or 'paper', found 'other'"),
         (lambda: FocusedAttention(16, form="other"), "form must be"),
         (lambda: FocusedAttention(16, form="paper"), "pass tokens"),
-        (lambda: olinear_mixer("informer", 16), "one of attention, reformer, .*found 'informer'"),
+        (lambda: olinear_mixer("informer", 16), "one of normlin, linear, attention, .*found 'informer'"),
+        (lambda: TOKEN_MIXERS["mamba"](7, 16, causal=True), "the mixer mamba has no causal form: causal are normlin"),
     ],
 )
 def test_mistakes_are_named(make, message):
     with pytest.raises(ConfigError, match=message):
         make()
+
+
+def test_a_mixer_says_whether_tokens_have_an_order():
+    assert {name for name, mixer in MIXERS.items() if mixer.permutes} == WITHOUT_ORDER
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_ORDER))
+def test_a_host_with_such_a_mixer_forecasts_any_series(name):
+    model = ITransformer(5, 12, 6, model_dim=12, mixer=name, heads=2).eval()
+    assert model(torch.randn(2, 12, 3)).shape == (2, 6, 3)
+    assert traits_of(model).any_series

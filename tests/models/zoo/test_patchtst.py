@@ -190,7 +190,7 @@ class TestDropout:
         ({"final_norm": "group"}, "norm and final_norm must be 'batch' or 'layer', found 'group'"),
         ({"position": "rotary"}, "position must be 'learnt' or 'sinusoidal', found 'rotary'"),
         ({"mixer_dropout": "scores"}, "mixer_dropout must be 'output' or 'matrix', found 'scores'"),
-        ({"mixer": "mean"}, r"mixer must be one of attention, normlin, .* or a factory, found 'mean'"),
+        ({"mixer": "mean"}, r"mixer must be one of normlin, linear, .* or a factory, found 'mean'"),
         ({"patch_length": 30, "stride": 2}, "patches of 30 every 2 need a lookback of at least 28, found 17"),
     ],
 )

@@ -6,7 +6,7 @@ import torch
 
 from olinear.core.errors import ConfigError, DataError, NotFittedError
 from olinear.data.windows import Windows
-from olinear.models.zoo import closed_form
+from olinear.models.zoo.blocks import closed_form
 from olinear.models.zoo.gaussian import Gaussian
 from olinear.models.zoo.ridge import Ridge
 from olinear.models.zoo.rlinear import RLinear

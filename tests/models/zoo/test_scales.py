@@ -7,7 +7,7 @@ from torch import nn
 from zoo_parts import linear, randomised, weights_of, windows
 
 from olinear.core.errors import ConfigError
-from olinear.models.zoo.blocks.parts import moving_average
+from olinear.models.zoo.blocks.averages import moving_average
 from olinear.models.zoo.blocks.scales import (
     ConvolvedScales,
     ScaleHeads,

@@ -9,7 +9,7 @@ from zoo_parts import count, gelu, layer_norm, linear, randomised, softmax, stan
 
 from olinear.core.errors import ConfigError
 from olinear.models import traits_of
-from olinear.models.zoo.blocks.parts import sinusoids
+from olinear.models.zoo.blocks.positions import sinusoids
 from olinear.models.zoo.timesnet import PeriodBlock, TimesNet
 
 TINY = {"model_dim": 4, "ff_dim": 3, "kernels": 3}

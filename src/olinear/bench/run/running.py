@@ -4,7 +4,7 @@ import math
 import platform
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +76,12 @@ def _row(job: Job, scores: Scores, report: TrainingReport, parameters: int) -> R
         model=job.model,
         variant=job.variant,
         seed=job.seed,
-        **asdict(scores),
+        mse=scores.mse,
+        mae=scores.mae,
+        r2=scores.r2,
+        pearson=scores.pearson,
+        mase=scores.window_mase,
+        windows=scores.windows,
         best_epoch=report.best_epoch,
         epochs=report.epochs,
         seconds=round(report.seconds, 1 if report.seconds >= 1 else 3),

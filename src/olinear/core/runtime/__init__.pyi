@@ -5,6 +5,8 @@ from olinear.core.runtime.devices import on_same_device as on_same_device
 from olinear.core.runtime.devices import pick_device as pick_device
 from olinear.core.runtime.devices import solving_device as solving_device
 from olinear.core.runtime.files import replacing as replacing
+from olinear.core.runtime.randomness import own_randomness as own_randomness
+from olinear.core.runtime.randomness import private_draws as private_draws
 from olinear.core.runtime.records import column_names as column_names
 from olinear.core.runtime.records import read_records as read_records
 from olinear.core.runtime.records import write_records as write_records

@@ -1,4 +1,4 @@
-"""What can be set, once."""
+"""Every setting once: the tree, and what is derived from it."""
 
 from olinear.core.doors import open_door
 

@@ -1,5 +1,6 @@
 """All windows of one array, cut by index: no copy of the data, no Python call for each window."""
 
+import zlib
 from collections.abc import Iterator
 from typing import Self
 
@@ -59,6 +60,16 @@ class Windows:
         """The same windows of the same rows on another device."""
         targets = None if self.targets is self.values else self.targets.to(device)
         return type(self)(self.values.to(device), self.lookback, self.horizon, self.starts, targets)
+
+    def checksum(self, before: int = 0) -> int:
+        """A number that changes with the rows and with the windows, going on from that of other windows."""
+        for part in (self.values, self.targets):
+            before = zlib.crc32(part.cpu().numpy().tobytes(), before)
+        return zlib.crc32(repr((self.starts, self.lookback, self.horizon)).encode(), before)
+
+    def is_finite(self) -> bool:
+        """Whether every value is a finite number, and every target finite or missing."""
+        return bool(self.values.isfinite().all()) and not self.targets.isinf().any()
 
     def batch(self, index: Tensor) -> Batch:
         """Windows number `index [b]`."""

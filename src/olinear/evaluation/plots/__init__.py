@@ -1,4 +1,4 @@
-"""TODO evaluation.plots"""
+"""Pictures for people: forecasts with their intervals, correlations, and what a model has learnt."""
 
 from olinear.core.doors import open_door
 

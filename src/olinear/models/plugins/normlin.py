@@ -1,13 +1,14 @@
 """NormLin in the place of attention, in modules built from PyTorch's own layers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
 
 from olinear.core import ConfigError, DataError
-from olinear.nn import NormLin, SeriesMixer
+from olinear.models.zoo.blocks.mixers import find_mixer
+from olinear.nn import MixerFactory, SeriesMixer
 
 
 class NormLinAttention(nn.Module):
@@ -18,17 +19,17 @@ class NormLinAttention(nn.Module):
     Called as `output, weights = attention(query, key, value, need_weights=True, …)`. A does not depend on the input,
     so `query` must be `key` (self-attention) and only `value` is read. It belongs to a fixed number of tokens, and
     among them it cannot be masked: only a causal mask is taken, by a layer made with `causal=True`, which is causal
-    with or without one.
+    with or without one, and serves shorter contexts, too.
 
     Args:
         model_dim: m.
-        tokens: k.
+        tokens: k, or the longest context.
         causal: each token takes from itself and those before it.
         bias: of W_pre and W_post.
         dropout: falls on the entries of A.
         batch_first: `b k m` instead of `k b m`; `k m` always works.
         num_heads: how often `average_attn_weights=False` repeats A, which has no heads.
-        mixer: builds A's layer, `mixer(k, causal=…, dropout=…)`.
+        mixer: what A's layer is, by name or as a factory: one that has a matrix, such as `partial(NormLin, norm="l2")`.
     """
 
     # Read by nn.TransformerEncoderLayer and nn.TransformerEncoder: without this bias they take no fused path.
@@ -45,12 +46,12 @@ class NormLinAttention(nn.Module):
         dropout: float = 0.0,
         batch_first: bool = False,
         num_heads: int = 1,
-        mixer: Callable[..., SeriesMixer] = NormLin,
+        mixer: str | MixerFactory = "normlin",
     ):
         super().__init__()
         self.tokens, self.causal, self.batch_first, self.num_heads = tokens, causal, batch_first, num_heads
         self.pre = nn.Linear(model_dim, model_dim, bias=bias)
-        self.mixer = mixer(tokens, causal=causal, dropout=dropout)
+        self.mixer = _matrix_mixer(mixer, tokens, model_dim, causal=causal, dropout=dropout)
         self.post = nn.Linear(model_dim, model_dim, bias=bias)
 
     @classmethod
@@ -60,7 +61,7 @@ class NormLinAttention(nn.Module):
         tokens: int,
         *,
         causal: bool = False,
-        mixer: Callable[..., SeriesMixer] = NormLin,
+        mixer: str | MixerFactory = "normlin",
     ) -> "NormLinAttention":
         """One for the place of `attention`; its value and output maps, which stand where W_pre and W_post do, stay,
         trained or frozen as they were."""
@@ -106,25 +107,40 @@ class NormLinAttention(nn.Module):
             )
         turn = value.ndim == 3 and not self.batch_first
         x = value.transpose(0, 1) if turn else value  # b k m
-        if x.shape[-2] != self.tokens:
-            raise DataError(f"attention was swapped for {self.tokens} tokens, found {x.shape[-2]}")
-        self._check_masks(key_padding_mask, attn_mask, is_causal)
+        length = x.shape[-2]
+        if length > self.tokens or (length < self.tokens and not self.causal):
+            raise DataError(f"attention was swapped for {self.tokens} tokens, found {length}")
+        self._check_masks(key_padding_mask, attn_mask, is_causal, length)
         mixed = self.post(self.mixer(self.pre(x)))  # b k m
         weights = None
         if need_weights:
             heads = [] if average_attn_weights else [self.num_heads]
-            weights = self.mixer.matrix().expand(*x.shape[:-2], *heads, -1, -1)  # b k k, or b H k k
+            weights = self.mixer.matrix(length).expand(*x.shape[:-2], *heads, -1, -1)  # b k k, or b H k k
         return mixed.transpose(0, 1) if turn else mixed, weights
 
-    def _check_masks(self, padding: Tensor | None, mask: Tensor | None, is_causal: bool) -> None:
+    def _check_masks(self, padding: Tensor | None, mask: Tensor | None, is_causal: bool, length: int) -> None:
         if padding is not None:
             raise ConfigError(
                 "NormLin's matrix is one for all windows, it cannot leave out padding: pass whole windows"
             )
         if (is_causal or mask is not None) and not self.causal:
             raise ConfigError("NormLin without a mask was given one: for a causal mask, swap with causal=True")
-        if mask is not None and not is_causal and not _is_causal_mask(mask, self.tokens):
+        if mask is not None and not is_causal and not _is_causal_mask(mask, length):
             raise ConfigError("NormLin can be causal, but not take other masks: leave this attention as it is")
+
+
+def _matrix_mixer(
+    mixer: str | MixerFactory, tokens: int, model_dim: int, *, causal: bool, dropout: float
+) -> SeriesMixer:
+    """A mixer that has a matrix, which stands for the attention weights."""
+    wishes = {"causal": True} if causal else {}
+    made = find_mixer(mixer)(tokens, model_dim, dropout=dropout, **wishes)
+    if not isinstance(made, SeriesMixer):
+        raise ConfigError(
+            f"{type(made).__name__} has no matrix to stand for attention weights: pass 'normlin' or a form of it, such "
+            "as partial(NormLin, norm='l2')"
+        )
+    return made
 
 
 @torch.no_grad()
@@ -146,7 +162,7 @@ def swap_attention(
     tokens: int | Mapping[str, int],
     *,
     causal: bool = False,
-    mixer: Callable[..., SeriesMixer] = NormLin,
+    mixer: str | MixerFactory = "normlin",
     copy: bool = True,
 ) -> nn.Module:
     """The module with a NormLin in the place of each `nn.MultiheadAttention`, also inside `nn.TransformerEncoder`.
@@ -159,8 +175,8 @@ def swap_attention(
         tokens: k, how many tokens attention runs over: for all of them, or by the name of each (as in
             `module.named_modules()`), in which case the others stay. An attention in several places has one of their
             names and is swapped in all.
-        causal: for a decoder over time: each token takes from itself and those before it.
-        mixer: `NormLin`, or a factory with its interface, such as `partial(NormLin, norm="l2")`.
+        causal: for a decoder over time: each token takes from itself and those before it, and contexts may be shorter.
+        mixer: `normlin`, or a factory of something with a matrix, such as `partial(NormLin, norm="l2")`.
         copy: leave `module` as it is and change a copy; otherwise it is changed in place.
     """
     module = deepcopy(module) if copy else module
@@ -208,7 +224,7 @@ def _check_names(module: nn.Module, found: Mapping[str, nn.Module], counts: Mapp
 
 
 def _replacement(
-    name: str, attention: nn.MultiheadAttention, tokens: int, causal: bool, mixer: Callable[..., SeriesMixer]
+    name: str, attention: nn.MultiheadAttention, tokens: int, causal: bool, mixer: str | MixerFactory
 ) -> NormLinAttention:
     try:
         return NormLinAttention.like(attention, tokens, causal=causal, mixer=mixer)

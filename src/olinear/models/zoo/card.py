@@ -8,15 +8,10 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import head_width, split_heads
-from olinear.models.zoo.blocks.parts import (
-    Dropout,
-    TokenBatchNorm,
-    UnbiasedNorm,
-    WindowModel,
-    count_patches,
-    cut_patches,
-    feed_forward,
-)
+from olinear.models.zoo.blocks.layers import Dropout, feed_forward
+from olinear.models.zoo.blocks.norms import TokenBatchNorm, UnbiasedNorm
+from olinear.models.zoo.blocks.patches import count_patches, cut_patches
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 
 class CARD(WindowModel):

@@ -8,8 +8,11 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import CrossAttention, SelfAttention
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, feed_forward, repeat_ends, sinusoids
-from olinear.nn import CrossSeriesLearner
+from olinear.models.zoo.blocks.averages import repeat_ends
+from olinear.models.zoo.blocks.layers import Dropout, feed_forward
+from olinear.models.zoo.blocks.positions import sinusoids
+from olinear.models.zoo.blocks.transformer import post_norm
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 Pad = Literal["front", "end"]
 
@@ -127,7 +130,7 @@ class TwoStageAttention(nn.Module):
         through = RouterAttention(segments, model_dim, heads=heads, routers=routers, dropout=dropout)
         self.time, self.series = (
             nn.Sequential(
-                _post_norm(model_dim, mix, dropout), _post_norm(model_dim, feed_forward(model_dim, ff_dim), dropout)
+                post_norm(model_dim, mix, dropout), post_norm(model_dim, feed_forward(model_dim, ff_dim), dropout)
             )
             for mix in (attention, through)
         )
@@ -184,19 +187,13 @@ class DecoderBlock(nn.Module):
         self.cross = CrossAttention(model_dim, heads=heads, dropout=dropout)
         self.cross_norm = nn.LayerNorm(model_dim)
         self.dropout = Dropout(dropout)
-        self.feed_forward = _post_norm(model_dim, feed_forward(model_dim, model_dim), 0.0)
+        self.feed_forward = post_norm(model_dim, feed_forward(model_dim, model_dim), 0.0)
         self.output = nn.Linear(model_dim, segment_length)
 
     def forward(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:  # b n k m, b n s m
         x = self.two_stages(x)
         x = self.feed_forward(self.cross_norm(x + self.dropout(self.cross(x, state))))
         return x, self.output(x)
-
-
-def _post_norm(model_dim: int, inner: nn.Module, dropout: float) -> nn.Module:
-    block = CrossSeriesLearner(model_dim, inner, pre_linear=False, post_linear=False)
-    block.dropout = Dropout(dropout)
-    return block
 
 
 def _check(segment_length: int, blocks: int, routers: int, pad: str) -> None:

@@ -5,7 +5,9 @@ from typing import Literal
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import WindowModel, decompose, time_linear
+from olinear.models.zoo.blocks.averages import decompose
+from olinear.models.zoo.blocks.layers import time_linear
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 
 class DLinear(WindowModel):

@@ -6,16 +6,11 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import head_width, split_heads
-from olinear.models.zoo.blocks.parts import (
-    CircularConvolution,
-    Dropout,
-    WindowModel,
-    circular_embedding,
-    decompose,
-    feed_forward,
-    sinusoids,
-)
+from olinear.models.zoo.blocks.averages import decompose
+from olinear.models.zoo.blocks.layers import CircularConvolution, Dropout, circular_embedding, feed_forward
+from olinear.models.zoo.blocks.positions import sinusoids
 from olinear.models.zoo.blocks.spectra import as_complex
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 
 class FEDformer(WindowModel):

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel
+from olinear.models.zoo.blocks.layers import Dropout
 from olinear.models.zoo.blocks.spectra import as_complex, check_threshold, complex_normal, complex_relu, complex_shrink
+from olinear.models.zoo.blocks.window_model import WindowModel
 from olinear.nn import RevIN
 
 

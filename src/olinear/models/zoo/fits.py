@@ -5,8 +5,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import UnbiasedNorm, WindowModel
+from olinear.models.zoo.blocks.norms import UnbiasedNorm
 from olinear.models.zoo.blocks.spectra import as_complex
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 
 class FITS(WindowModel):

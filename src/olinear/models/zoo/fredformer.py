@@ -7,9 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.mixers import TokenMixer, token_mixer
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, feed_forward
-from olinear.nn import RevIN
+from olinear.models.zoo.blocks.layers import Dropout
+from olinear.models.zoo.blocks.mixers import permutes_tokens, token_mixer
+from olinear.models.zoo.blocks.transformer import PreNormBlock
+from olinear.models.zoo.blocks.window_model import WindowModel
+from olinear.nn import MixerFactory, RevIN
 
 
 class Fredformer(WindowModel):
@@ -55,12 +57,12 @@ class Fredformer(WindowModel):
         heads: int = 8,
         head_dim: int = 32,
         dropout: float = 0.2,
-        mixer: str | TokenMixer = "attention",
+        mixer: str | MixerFactory = "attention",
     ):
         super().__init__(n_series, lookback, horizon)
         if patch_length < 1:
             raise ConfigError(f"patch_length must be at least 1, found {patch_length}")
-        self.permutes_series = mixer == "attention"
+        self.permutes_series = permutes_tokens(mixer)
         self.patch_length = patch_length
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(2 * patch_length, model_dim)
@@ -98,23 +100,6 @@ def spectrum_patches(x: Tensor, length: int) -> Tensor:  # ... t -> ... p 2l
     parts = torch.view_as_real(torch.fft.fft(x))  # ... t 2
     padded = F.pad(parts, (0, 0, 0, -x.shape[-1] % length))
     return padded.unflatten(-2, (-1, length)).mT.flatten(-2)
-
-
-class PreNormBlock(nn.Module):
-    """A transformer block that normalises what enters its branches: `... k m -> ... k m`.
-
-    x = x + drop(mix(LayerNorm(x))),     x = x + drop(W₂ drop(GELU(W₁ LayerNorm(x))))
-    """
-
-    def __init__(self, mix: nn.Module, model_dim: int, ff_dim: int, *, dropout: float = 0.0):
-        super().__init__()
-        self.mix_norm, self.mix = nn.LayerNorm(model_dim), mix
-        self.forward_norm, self.feed_forward = nn.LayerNorm(model_dim), feed_forward(model_dim, ff_dim, dropout)
-        self.dropout = Dropout(dropout)
-
-    def forward(self, x: Tensor) -> Tensor:  # ... k m
-        x = x + self.dropout(self.mix(self.mix_norm(x)))
-        return x + self.dropout(self.feed_forward(self.forward_norm(x)))
 
 
 class SpectrumStream(nn.Module):

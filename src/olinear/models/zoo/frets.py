@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import WindowModel
 from olinear.models.zoo.blocks.spectra import as_complex, check_threshold, complex_normal, complex_relu
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 Weights = Literal["diagonal", "full"]
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from olinear.core import ConfigError, DataError
-from olinear.models.zoo.closed_form import ClosedForm, Moments
+from olinear.models.zoo.blocks.closed_form import ClosedForm, Moments
 from olinear.nn import gaussian_conditional
 
 

@@ -2,9 +2,11 @@
 
 from torch import Tensor, nn
 
-from olinear.models.zoo.blocks.mixers import TokenMixer, encoder_block
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel
-from olinear.nn import RevIN
+from olinear.models.zoo.blocks.layers import Dropout
+from olinear.models.zoo.blocks.mixers import permutes_tokens
+from olinear.models.zoo.blocks.transformer import encoder_block
+from olinear.models.zoo.blocks.window_model import WindowModel
+from olinear.nn import MixerFactory, RevIN
 
 
 class ITransformer(WindowModel):
@@ -39,10 +41,10 @@ class ITransformer(WindowModel):
         blocks: int = 2,
         heads: int = 8,
         dropout: float = 0.1,
-        mixer: str | TokenMixer = "attention",
+        mixer: str | MixerFactory = "attention",
     ):
         super().__init__(n_series, lookback, horizon)
-        self.permutes_series = mixer == "attention"
+        self.permutes_series = permutes_tokens(mixer)
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(lookback, model_dim)
         self.dropout = Dropout(dropout)

@@ -6,9 +6,12 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import HeadMixer
-from olinear.models.zoo.blocks.mixers import TokenMixer, token_mixer
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, feed_forward, repeat_ends, sinusoids
-from olinear.nn import RevIN
+from olinear.models.zoo.blocks.averages import repeat_ends
+from olinear.models.zoo.blocks.layers import Dropout, feed_forward
+from olinear.models.zoo.blocks.mixers import token_mixer
+from olinear.models.zoo.blocks.positions import hold_position, sinusoids
+from olinear.models.zoo.blocks.window_model import WindowModel
+from olinear.nn import MixerFactory, RevIN
 
 
 class Leddam(WindowModel):
@@ -57,17 +60,13 @@ class Leddam(WindowModel):
         roll: int = 64,
         learn_position: bool = True,
         dropout: float = 0.0,
-        mixer: str | TokenMixer = "attention",
+        mixer: str | MixerFactory = "attention",
     ):
         super().__init__(n_series, lookback, horizon)
         ff_dim = ff_dim or 2 * model_dim
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(lookback, model_dim)
-        start = _start_position(n_series, model_dim)
-        if learn_position:
-            self.position = nn.Parameter(start)
-        else:
-            self.register_buffer("position", start)
+        hold_position(self, _start_position(n_series, model_dim), learnt=learn_position)
         self.smooth = Smoothing(kernel)
         self.within, self.across = nn.Sequential(), nn.Sequential()
         for _ in range(blocks):

@@ -7,17 +7,13 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import SelfAttention
-from olinear.models.zoo.blocks.mixers import TokenMixer, token_mixer
-from olinear.models.zoo.blocks.parts import (
-    Dropout,
-    TokenBatchNorm,
-    WindowModel,
-    count_patches,
-    cut_patches,
-    feed_forward,
-    sinusoids,
-)
-from olinear.nn import RevIN
+from olinear.models.zoo.blocks.layers import Dropout, feed_forward
+from olinear.models.zoo.blocks.mixers import token_mixer
+from olinear.models.zoo.blocks.norms import TokenBatchNorm
+from olinear.models.zoo.blocks.patches import count_patches, cut_patches
+from olinear.models.zoo.blocks.positions import hold_position, sinusoids
+from olinear.models.zoo.blocks.window_model import WindowModel
+from olinear.nn import MixerFactory, RevIN
 
 NormKind = Literal["batch", "layer"]
 Position = Literal["learnt", "sinusoidal"]
@@ -71,7 +67,7 @@ class PatchTST(WindowModel):
         blocks: int = 3,
         heads: int = 4,
         dropout: float = 0.3,
-        mixer: str | TokenMixer = "attention",
+        mixer: str | MixerFactory = "attention",
         residual_attention: bool = True,
         mixer_dropout: OwnDropout = "output",
         norm: NormKind = "batch",
@@ -86,7 +82,7 @@ class PatchTST(WindowModel):
         patches = count_patches(lookback, patch_length, stride)
         self.norm = RevIN(n_series, affine=False)
         self.embed = nn.Linear(patch_length, model_dim, bias=patch_bias)
-        _add_position(self, position, patches, model_dim)
+        hold_position(self, _start_position(position, patches, model_dim), learnt=position == "learnt")
         self.dropout = Dropout(dropout)
         inside, outside = _split_dropout(mixer_dropout, dropout)
         self.blocks = nn.ModuleList(
@@ -170,10 +166,9 @@ def _split_dropout(place: str, dropout: float) -> tuple[float, float]:
     return (dropout, 0.0) if place == "matrix" else (0.0, dropout)
 
 
-def _add_position(module: nn.Module, kind: str, patches: int, model_dim: int) -> None:
-    if kind == "learnt":
-        module.register_parameter("position", nn.Parameter(torch.empty(patches, model_dim).uniform_(-0.02, 0.02)))
-    elif kind == "sinusoidal":
-        module.register_buffer("position", sinusoids(patches, model_dim))
-    else:
+def _start_position(kind: str, patches: int, model_dim: int) -> Tensor:
+    if kind not in ("learnt", "sinusoidal"):
         raise ConfigError(f"position must be 'learnt' or 'sinusoidal', found {kind!r}")
+    if kind == "sinusoidal":
+        return sinusoids(patches, model_dim)
+    return torch.empty(patches, model_dim).uniform_(-0.02, 0.02)

@@ -3,7 +3,7 @@
 import torch
 
 from olinear.core import ConfigError
-from olinear.models.zoo.closed_form import ClosedForm, Moments
+from olinear.models.zoo.blocks.closed_form import ClosedForm, Moments
 
 
 class Ridge(ClosedForm):

@@ -2,7 +2,8 @@
 
 from torch import Tensor
 
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, time_linear
+from olinear.models.zoo.blocks.layers import Dropout, time_linear
+from olinear.models.zoo.blocks.window_model import WindowModel
 from olinear.nn import RevIN
 
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel
+from olinear.models.zoo.blocks.layers import Dropout
+from olinear.models.zoo.blocks.window_model import WindowModel
 from olinear.nn import RevIN
 
 

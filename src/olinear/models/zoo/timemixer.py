@@ -6,7 +6,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, circular_embedding, feed_forward
+from olinear.models.zoo.blocks.layers import Dropout, circular_embedding, feed_forward
 from olinear.models.zoo.blocks.scales import (
     ScaleHeads,
     ScaleNorms,
@@ -17,6 +17,7 @@ from olinear.models.zoo.blocks.scales import (
     fine_to_coarse,
     scale_lengths,
 )
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 
 class TimeMixer(WindowModel):

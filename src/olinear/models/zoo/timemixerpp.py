@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.models.zoo.blocks.attention import SelfAttention
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, circular_embedding
+from olinear.models.zoo.blocks.layers import Dropout, circular_embedding
 from olinear.models.zoo.blocks.periods import ImageMixer, check_top_k, fold, strongest_periods, unfold
 from olinear.models.zoo.blocks.scales import (
     ConvolvedScales,
@@ -23,6 +23,7 @@ from olinear.models.zoo.blocks.scales import (
     fine_to_coarse,
     scale_lengths,
 )
+from olinear.models.zoo.blocks.window_model import WindowModel
 
 Halving = Literal["convolution", "average"]
 SeasonAxis = Literal["within", "across"]

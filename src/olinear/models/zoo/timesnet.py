@@ -3,8 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from olinear.models.zoo.blocks.parts import Dropout, WindowModel, circular_embedding, sinusoids
+from olinear.models.zoo.blocks.layers import Dropout, circular_embedding
 from olinear.models.zoo.blocks.periods import ImageMixer, check_top_k, fold, strongest_periods, unfold
+from olinear.models.zoo.blocks.positions import sinusoids
+from olinear.models.zoo.blocks.window_model import WindowModel
 from olinear.nn import RevIN
 
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -86,6 +87,35 @@ class CrossAttention(SelfAttention):
         )
         query = query.expand(*key.shape[:-2], *query.shape[-2:])  # ... H k d
         return self.output(merge_heads(self.mix(query, key, value)))  # ... k m
+
+
+class EnhancedAttention(HeadMixer):
+    """FreEformer's enhanced attention: a learnt matrix is added to the attention matrix, which lifts its rank.
+
+    W. Yue, Y. Liu, X. Ying, B. Xing, R. Guo, J. Shi: FreEformer: Frequency Enhanced Transformer for Multivariate Time
+    Series Forecasting. arXiv:2501.13989, 2025.
+
+        y = drop(A) v,     A = RowNorm_L1(softmax(q kᵀ / √d) + Softplus(W)),     W = I + N(0, 1) at the start
+
+    Nothing was simplified. Not checked: whether the authors give each head a W of its own; the comparison did not.
+
+    Args:
+        tokens, model_dim, heads: k, m and H; one W `[k, k]` serves all heads.
+        dropout: falls on the entries of A.
+    """
+
+    def __init__(self, tokens: int, model_dim: int, *, heads: int = 8, dropout: float = 0.0):
+        super().__init__(model_dim, heads=heads)
+        self.dropout = dropout
+        self.weight = nn.Parameter(torch.eye(tokens) + torch.randn(tokens, tokens))
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
+        added = F.softplus(self.weight)  # k k
+        total = 1 + added.sum(-1, keepdim=True)  # k 1: a row of the softmax sums to one
+        if not (self.training and self.dropout):  # A need not be formed
+            return (F.scaled_dot_product_attention(query, key, value) + added @ value) / total
+        scores = query @ key.mT / query.shape[-1] ** 0.5  # ... H k k
+        return F.dropout((scores.softmax(-1) + added) / total, self.dropout) @ value
 
 
 def head_width(model_dim: int, heads: int) -> int:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
-from olinear.models.zoo.blocks.parts import moving_average
+from olinear.models.zoo.blocks.averages import moving_average
 from olinear.nn import RevIN, WindowStats
 
 Ensemble = Literal["sum", "mean"]

@@ -10,23 +10,20 @@ from zoo_parts import attention, count, normlin, randomised, weights_of, windows
 
 from olinear.core.errors import ConfigError, DataError
 from olinear.models.zoo.blocks.attention import CrossAttention, SelfAttention
-from olinear.models.zoo.blocks.mixers import encoder_block, token_mixer
-from olinear.models.zoo.blocks.parts import (
+from olinear.models.zoo.blocks.averages import decompose, moving_average, repeat_ends
+from olinear.models.zoo.blocks.layers import (
     CircularConvolution,
     Dropout,
     PerSeriesLinear,
-    TokenBatchNorm,
-    UnbiasedNorm,
     circular_embedding,
-    count_patches,
-    cut_patches,
-    decompose,
     feed_forward,
-    moving_average,
-    repeat_ends,
-    sinusoids,
     time_linear,
 )
+from olinear.models.zoo.blocks.mixers import token_mixer
+from olinear.models.zoo.blocks.norms import TokenBatchNorm, UnbiasedNorm
+from olinear.models.zoo.blocks.patches import count_patches, cut_patches
+from olinear.models.zoo.blocks.positions import sinusoids
+from olinear.models.zoo.blocks.transformer import encoder_block
 
 
 def features(*shape):
@@ -254,6 +251,11 @@ class TestTokenMixer:
         expected = hidden @ w["post.weight"].T + w["post.bias"]
         np.testing.assert_allclose(mixer(x).detach(), expected, atol=1e-12)
 
+    def test_any_mixer_without_maps_of_its_own_stands_between_two(self):
+        mixer, x = randomised(token_mixer("linear", 4, 6)), features(3, 4, 6)
+        assert list(dict(mixer.named_children())) == ["pre", "linear", "post"]
+        torch.testing.assert_close(mixer(x), mixer.post(mixer.linear(mixer.pre(x))))
+
     def test_dropout_goes_to_the_matrix(self):
         assert token_mixer("normlin", 4, 6, dropout=0.3).normlin.dropout == 0.3
         assert token_mixer("attention", 4, 6, heads=2, dropout=0.3).dropout == 0.3
@@ -271,5 +273,5 @@ class TestTokenMixer:
         assert block(torch.randn(2, 4, 6)).shape == (2, 4, 6)
 
     def test_unknown_mixers_are_refused(self):
-        with pytest.raises(ConfigError, match=r"one of attention, normlin, reformer, .* or a factory, found 'mean'"):
+        with pytest.raises(ConfigError, match=r"one of normlin, linear, attention, .* or a factory, found 'mean'"):
             token_mixer("mean", 4, 6)

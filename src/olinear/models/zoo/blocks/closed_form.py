@@ -8,7 +8,7 @@ from torch import Tensor
 
 from olinear.core import DataError, NotFittedError
 from olinear.data.windows import Windows
-from olinear.models.zoo.blocks.parts import WindowModel
+from olinear.models.zoo.blocks.window_model import WindowModel
 from olinear.nn import NEGLIGIBLE, RevIN, WindowStats
 
 BATCH_VALUES = 2**22  # float64 values of windows in memory at a time: 32 MB

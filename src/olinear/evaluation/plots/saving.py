@@ -1,0 +1,28 @@
+"""Writing a picture, whole or not at all, and what is needed to draw one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from olinear.core import MissingDependencyError, OutputError
+from olinear.core.runtime import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def save_figure(figure: "Figure", path: str | Path) -> None:
+    """Write the picture; its kind follows from the ending."""
+    target = Path(path)
+    try:
+        with replacing(target) as part:
+            figure.savefig(part, dpi=130, format=target.suffix.removeprefix(".") or "png")
+    except ValueError as error:
+        raise OutputError(f"{path} cannot be written: {error}: use an ending such as .png, .svg or .pdf") from error
+
+
+def require_matplotlib() -> None:
+    """Say what to install if matplotlib is not here."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingDependencyError("pictures need matplotlib: pip install 'olinear[plot]'") from error

@@ -1,0 +1,33 @@
+"""A forecast with what it was made from."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from olinear.data.frames import FrameStyle, Panel, build_frame
+from olinear.forecaster.fitting import Values
+from olinear.forecaster.intervals import bound_columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A forecast with what it was made from; `bounds` maps a level to its lower and upper values `[steps, series]`."""
+
+    history: Panel
+    forecast: Panel
+    bounds: dict[float, tuple[Values, Values]]
+    deviation: Values  # of each series in training: what counts as movement in a picture
+
+    def to_frame(self, style: FrameStyle | None = None) -> Any:
+        """The forecast as a frame of the user's kind, or of another style."""
+        columns = {"": self.forecast.values} | bound_columns(self.bounds)
+        return build_frame(replace(self.forecast, style=style or self.forecast.style), columns)
+
+    def plot(self, actual: Panel | None = None, title: str = "") -> "Figure":
+        """A picture: three horizons of history (at least 48 steps), the forecast, intervals and what came, if known."""
+        from olinear.evaluation.plots import plot_forecast
+
+        history = self.history.rows(slice(-max(3 * len(self.forecast), 48), None))
+        return plot_forecast(history, self.forecast, self.bounds, actual, self.deviation, title)

@@ -1,0 +1,10 @@
+from olinear.forecaster.service.backtests import BacktestRequest as BacktestRequest
+from olinear.forecaster.service.backtests import BacktestResult as BacktestResult
+from olinear.forecaster.service.backtests import backtest as backtest
+from olinear.forecaster.service.fits import FitRequest as FitRequest
+from olinear.forecaster.service.fits import FitResult as FitResult
+from olinear.forecaster.service.fits import choose as choose
+from olinear.forecaster.service.fits import fit as fit
+from olinear.forecaster.service.predictions import PredictRequest as PredictRequest
+from olinear.forecaster.service.predictions import PredictResult as PredictResult
+from olinear.forecaster.service.predictions import predict as predict

@@ -1,0 +1,49 @@
+"""How good the forecasts of a model folder would have been."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from olinear.data.frames import read_file
+from olinear.forecaster.backtesting import Backtest
+from olinear.forecaster.forecaster import Forecaster
+from olinear.forecaster.service.predictions import keep_levels, open_model
+
+
+@dataclass(frozen=True)
+class BacktestRequest:
+    """Past origins to forecast from.
+
+    Args:
+        model: a model folder, or a forecaster.
+        data: rows with what followed, as a file, `-` or a frame.
+        windows: how many origins, the last that leave a whole horizon.
+        stride: steps between them; a horizon, or fewer where rows are few, if left out.
+        levels: per cent of the intervals whose coverage is wanted.
+    """
+
+    model: Path | Forecaster
+    data: Any
+    windows: int = 20
+    stride: int | None = None
+    levels: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class BacktestResult:
+    """Forecasts and scores, and what a person should know of them."""
+
+    backtest: Backtest
+    notes: list[str]
+
+
+def backtest(request: BacktestRequest) -> BacktestResult:
+    """Forecast from past origins and compare with what came."""
+    forecaster = open_model(request.model)
+    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
+    levels, notes = keep_levels(request.levels, forecaster)
+    result = forecaster.backtest(data, windows=request.windows, stride=request.stride, levels=levels)
+    if result.in_sample:
+        notes.append(f"{result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
+    return BacktestResult(result, notes)

@@ -1,0 +1,82 @@
+"""From data to a model folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from olinear.core.settings import check_given, flatten, read_settings
+from olinear.data.frames import read_file
+from olinear.forecaster.forecaster import Forecaster
+from olinear.forecaster.storage import check_target
+from olinear.training import Callback
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """A fit to make.
+
+    Args:
+        data: a file, `-` for standard input, or a frame.
+        out: where the model folder goes; None keeps the model in memory.
+        settings: by their flat names (`olinear.core.settings`); what is left out is as `config` says, then as the data
+            suggest.
+        config: a file of settings.
+        context: keep the last rows in the folder, so that `predict` needs no data.
+        resume: go on from the checkpoint that a stopped fit left beside `out`.
+        progress: draw a live line on a terminal.
+        callbacks: what listens to the training, and may stop it.
+    """
+
+    data: Any
+    out: Path | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    config: Path | None = None
+    context: bool = True
+    resume: bool = False
+    progress: bool = False
+    callbacks: Sequence[Callback] = ()
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """The forecaster, what was chosen and found, and where it was saved."""
+
+    forecaster: Forecaster
+    report: dict[str, Any]
+    out: Path | None
+
+
+def merge_settings(request: FitRequest) -> dict[str, Any]:
+    """What the file and then the request set, by flat names."""
+    from_file = {} if request.config is None else read_settings(request.config)
+    return from_file | {name: value for name, value in request.settings.items() if value is not None}
+
+
+def choose(request: FitRequest) -> dict[str, Any]:
+    """The settings of a fit by flat names: as its data would have them, or without data as they are given."""
+    settings = merge_settings(request)
+    if request.data is None:
+        return check_given(settings)
+    forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=False)
+    return flatten(forecaster.choose(_frame_of(request.data)))
+
+
+def _frame_of(data: Any) -> Any:
+    return read_file(str(data)) if isinstance(data, str | Path) else data
+
+
+def fit(request: FitRequest) -> FitResult:
+    """Train beside a checkpoint, which goes when the model is saved; a fit that is stopped leaves it."""
+    settings = merge_settings(request)
+    forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=request.progress)
+    if request.out is not None:
+        check_target(request.out)
+    data = _frame_of(request.data)
+    checkpoint = None if request.out is None else request.out.with_name(f"{request.out.name}.checkpoint")
+    forecaster.fit(data, checkpoint=checkpoint, resume=request.resume, callbacks=request.callbacks)
+    if request.out is not None and checkpoint is not None:
+        forecaster.save(request.out, context=request.context)
+        for leftover in (checkpoint, checkpoint.with_name(f"{checkpoint.name}.refit")):
+            leftover.unlink(missing_ok=True)
+    return FitResult(forecaster, forecaster.report(), request.out)

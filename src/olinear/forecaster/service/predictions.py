@@ -1,0 +1,62 @@
+"""From a model folder, and new rows if there are any, to a forecast."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from olinear.data.frames import read_file
+from olinear.forecaster.forecaster import Forecaster
+from olinear.forecaster.prediction import Prediction
+
+NO_INTERVALS = "this model has no intervals: it was fitted on too few rows to hold some back for them"
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """A forecast to make.
+
+    Args:
+        model: a model folder, or a forecaster.
+        data: new rows, as a file, `-` or a frame; None goes on from the rows it was fitted on.
+        levels: per cent of the intervals; left out with a note where the model has none.
+        horizon: fewer steps than trained, or with `recursive` more.
+        recursive: let forecasts feed on forecasts.
+    """
+
+    model: Path | Forecaster
+    data: Any = None
+    levels: Sequence[float] = ()
+    horizon: int | None = None
+    recursive: bool = False
+
+
+@dataclass(frozen=True)
+class PredictResult:
+    """The forecast, and what a person should know of it."""
+
+    prediction: Prediction
+    notes: list[str]
+
+
+def predict(request: PredictRequest) -> PredictResult:
+    """Forecast what follows, in original units."""
+    forecaster = open_model(request.model)
+    levels, notes = keep_levels(request.levels, forecaster)
+    trained = forecaster.fitted.settings.horizon
+    if levels and request.recursive and request.horizon is not None and request.horizon > trained:
+        notes.append(f"no intervals beyond the trained horizon of {trained} steps, and so none at all")
+        levels = []
+    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
+    prediction = forecaster.predict_panel(data, levels=levels, horizon=request.horizon, recursive=request.recursive)
+    return PredictResult(prediction, notes + (prediction.history.notes if data is not None else []))
+
+
+def open_model(model: Path | Forecaster) -> Forecaster:
+    """The forecaster of a folder, or the one given."""
+    return model if isinstance(model, Forecaster) else Forecaster.load(model)
+
+
+def keep_levels(levels: Sequence[float], forecaster: Forecaster) -> tuple[list[float], list[str]]:
+    """The levels, or none and a note, if the model has no intervals."""
+    return (list(levels), []) if forecaster.has_intervals or not levels else ([], [NO_INTERVALS])
