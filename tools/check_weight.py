@@ -1,4 +1,4 @@
-"""Is the core light? Its wheels beside torch under 50 MB, `import olinear` under 0.5 s beyond torch's own.
+"""Is the core light? Its wheels without torch under 50 MB, `import olinear` under 0.5 s beyond torch's own.
 
 `make check-weight` runs it in the project's environment; it downloads the core's wheels to weigh them.
 """
@@ -10,7 +10,7 @@ import tempfile
 from importlib.metadata import distribution
 from pathlib import Path
 
-MOST_MEGABYTES, MOST_SECONDS = 50.0, 0.5
+MAX_MEGABYTES, MAX_SECONDS = 50.0, 0.5
 
 
 def requirements(name: str) -> set[str]:
@@ -37,7 +37,7 @@ def closure(names: set[str], without: frozenset[str] = frozenset()) -> set[str]:
 
 
 def weigh_wheels() -> float:
-    """Megabytes of the core's wheels beside torch and what torch itself brings."""
+    """Megabytes of the core's wheels, without torch and what torch itself brings."""
     core = sorted(closure(requirements("olinear"), frozenset({"torch"})) - closure({"torch"}))
     pins = [f"{name}=={distribution(name).version}" for name in core]
     with tempfile.TemporaryDirectory() as folder:
@@ -49,7 +49,7 @@ def weigh_wheels() -> float:
 
 
 def time_import(then: str = "pass") -> float:
-    """Seconds of `import olinear`, and what is done `then`, after `import torch`; the best of five processes."""
+    """Seconds of `import olinear` and of what is done `then`, after `import torch`; the best of five processes."""
     code = (
         f"import torch, time; start = time.perf_counter(); import olinear; {then}; print(time.perf_counter() - start)"
     )
@@ -59,10 +59,10 @@ def time_import(then: str = "pass") -> float:
 
 def main() -> None:
     megabytes, seconds = weigh_wheels(), time_import()
-    print(f"core wheels without torch: {megabytes:.1f} MB (at most {MOST_MEGABYTES:.0f})")
-    print(f"import olinear beyond torch: {seconds:.3f} s (at most {MOST_SECONDS})")
+    print(f"core wheels without torch: {megabytes:.1f} MB (at most {MAX_MEGABYTES:.0f})")
+    print(f"import olinear beyond torch: {seconds:.3f} s (at most {MAX_SECONDS})")
     print(f"import olinear and its Forecaster: {time_import('olinear.Forecaster'):.2f} s, most of it pandas")
-    sys.exit(megabytes > MOST_MEGABYTES or seconds > MOST_SECONDS)
+    sys.exit(megabytes > MAX_MEGABYTES or seconds > MAX_SECONDS)
 
 
 if __name__ == "__main__":
