@@ -100,7 +100,7 @@ def test_the_script_in_a_pipe(bare_machine):
 def test_a_folder_that_is_not_there(command, tmp_path):
     """A slip in --data must not pass for files that are missing."""
     found = refused("data", command, "--data", tmp_path / "nowhere")
-    assert found == f"--data must be a folder, found {tmp_path / 'nowhere'}: is it spelt right?"
+    assert found == f"--data must be a folder, found {tmp_path / 'nowhere'}: check the spelling"
 
 
 # check

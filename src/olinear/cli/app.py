@@ -1,4 +1,4 @@
-"""The command's entry: what holds for all commands, and errors told in one line."""
+"""The command's entry: what holds for all commands, and errors as one-line messages."""
 
 import logging
 import sys
@@ -50,7 +50,7 @@ def _common(
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command and give its exit code: 2 for a user's mistake, told in one line; --debug shows where."""
+    """Run the command and give its exit code: 2 for a user's mistake, with a one-line message; --debug shows where."""
     try:
         app(arguments)
     except SystemExit as end:
@@ -58,11 +58,11 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if "--debug" in arguments:
             raise
-        told = " ".join(str(error).split())
-        expected = isinstance(error, OLinearError | OSError)  # or a full disk, told as the system tells it
+        text = " ".join(str(error).split())
+        expected = isinstance(error, OLinearError | OSError)  # or a full disk, in the words of the system
         if not expected:
-            told = f"unexpected {type(error).__name__}: {told} (please report it; --debug shows where)"
-        typer.echo(f"olinear: {told}", err=True)
+            text = f"unexpected {type(error).__name__}: {text} (please report it; --debug shows where)"
+        typer.echo(f"olinear: {text}", err=True)
         return 2 if expected else 1
     return 0
 

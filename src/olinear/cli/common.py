@@ -27,7 +27,7 @@ def check_picture(path: str | None) -> None:
 def check_data_folder(folder: Path | None) -> None:
     """Refuse a --data that is no folder."""
     if folder is not None and not folder.expanduser().is_dir():
-        raise ConfigError(f"--data must be a folder, found {folder}: is it spelt right?")
+        raise ConfigError(f"--data must be a folder, found {folder}: check the spelling")
 
 
 def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:
@@ -39,7 +39,7 @@ def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None
 
 
 def say(text: str = "") -> None:
-    """Tell a person; standard output stays for data."""
+    """Print a message for a person on standard error; standard output stays for data."""
     typer.echo(text, err=True)
 
 

@@ -58,7 +58,7 @@ def check_datasets(
 ) -> None:
     """Check the files that are here: shape, sha256, empty cells, order of the dates.
 
-    A file that is not as expected is told, and the exit code is 1.
+    A file that is not as expected is reported, and the exit code is 1.
 
     Example: olinear data check ETTh1 Weather
     """
@@ -152,10 +152,10 @@ def _finding(result: "Check") -> dict[str, Any]:
 
 
 def _verdict(result: "Check") -> tuple[str, ...]:
-    told = f"WRONG: {result.path}: {'; '.join(result.problems)}" if result.problems else "ok"
+    verdict = f"WRONG: {result.path}: {'; '.join(result.problems)}" if result.problems else "ok"
     notes = f" ({'; '.join(result.notes)})" if result.notes else ""
     size = _size(*result.shape) if result.shape else "?"
-    return result.dataset.name, result.path.name, size, result.sha256, str(result.empty_cells), told + notes
+    return result.dataset.name, result.path.name, size, result.sha256, str(result.empty_cells), verdict + notes
 
 
 def _size(rows: int, series: int) -> str:

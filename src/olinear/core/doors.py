@@ -1,6 +1,6 @@
 """A package's front door: its public names, each loaded when it is first used.
 
-The names stand once, in the stub `__init__.pyi` beside the package's `__init__.py`, where type checkers and editors
+The names stand once, in the stub `__init__.pyi` next to the package's `__init__.py`, where type checkers and editors
 read them too. So importing a package costs nothing but what is taken from it.
 """
 

@@ -9,11 +9,11 @@ Role = Literal["past", "known", "static"]
 
 @dataclass(frozen=True)
 class Traits:
-    """What a model can do, said once beside its name; nothing else asks what it is.
+    """What a model can do, said once on its card; nothing else asks what it is.
 
     Args:
         outputs: the kinds of answers it gives.
-        covariates: the roles of columns beside the targets that it reads.
+        covariates: the roles of columns other than the targets that it reads.
         takes_batch: `forward` takes a `Batch` and returns an `Output`; otherwise `b t n -> b h n`, a point.
         closed_form: `solve(windows)` takes the place of training.
         from_rows: the class method `for_data(train, lookback, horizon, **options)` builds it from training rows.

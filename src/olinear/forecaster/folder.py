@@ -57,7 +57,7 @@ def upgrade(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings_of_1(old: Any) -> Any:
-    """Format 1 had the settings of OLinear beside each other, and those of other models as options."""
+    """Format 1 had the settings of OLinear side by side, and those of other models as options."""
     if not isinstance(old, Mapping):
         return old
     rest = dict(old)

@@ -168,7 +168,7 @@ class Forecaster:
     def backtest(
         self, data: Any, *, windows: int = 20, stride: int | None = None, levels: list[float] | tuple[float, ...] = ()
     ) -> Backtest:
-        """Forecast from past origins of `data` and compare: forecasts, metrics, naive forecasts beside them.
+        """Forecast from past origins of `data` and compare: forecasts, metrics, next to naive forecasts.
 
         The origins are the last `windows` that leave a whole horizon, a horizon apart (or closer where rows are few);
         `in_sample` of the result counts those the model was trained on.

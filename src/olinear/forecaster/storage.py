@@ -103,7 +103,7 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
-    """Everything beside the model's own weights, whose shapes it checks itself."""
+    """Everything but the model's own weights, whose shapes it checks itself."""
     n, n_active = len(config.series), sum(config.active)
     lookback, horizon = config.settings.lookback, config.settings.horizon
     if not (n == len(config.active) == len(config.nonnegative) > 0):

@@ -128,7 +128,7 @@ def _wavelet_matrix(size: int, low_pass: Array) -> Array:
 
     Rows run from coarse to fine. An even size is halved: centred filters, shifted by two, wrapped around. An
     odd size has no such halves: it takes the matrix of the next even size without its last sample and its last
-    detail coefficient; the nearest orthogonal matrix then mends what the cut broke.
+    detail coefficient; the nearest orthogonal matrix then repairs what the cut broke.
     """
     if size == 1:
         return np.ones((1, 1))

@@ -134,7 +134,7 @@ def test_an_empty_stamp_is_named_by_its_row(backend):
 @pytest.mark.parametrize("cell", ["2024-02-30", "yesterday-ish", "31/31/2024", "10000-01-01"])
 @every_backend
 def test_an_unreadable_time_is_named_by_row_and_text(backend, cell):
-    with pytest.raises(DataError, match=rf"'time' is not a time in row 3 \('{cell}'\): mend it, or name the time"):
+    with pytest.raises(DataError, match=rf"'time' is not a time in row 3 \('{cell}'\): correct it, or name the time"):
         read_panel(native(wide(["2024-01-01", "2024-01-02", cell, "2024-01-04"]), backend))
 
 

@@ -68,7 +68,7 @@ def test_number_names_become_text():
 @pytest.mark.parametrize("cell", ["oops", "1,5", "", "-"])
 @every_backend
 def test_text_in_a_numeric_column_is_named_by_row_and_cell(backend, cell):
-    with pytest.raises(DataError, match=rf"column 'a' has no number in row 4 \('{cell}'\): mend the cell, or drop"):
+    with pytest.raises(DataError, match=rf"column 'a' has no number in row 4 \('{cell}'\): correct the cell, or drop"):
         read_panel(native(wide(a=["1", "2", "3", cell, "5", "6"]), backend))
 
 
@@ -98,7 +98,9 @@ def test_what_is_no_number_is_refused_by_name(cells):
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 @every_backend
 def test_an_infinite_value_is_named_by_column_and_time(backend, value):
-    with pytest.raises(DataError, match="'b' has an infinite value at 2024-01-03 00:00:00: mend it or make it missing"):
+    with pytest.raises(
+        DataError, match="'b' has an infinite value at 2024-01-03 00:00:00: correct it or make it missing"
+    ):
         read_panel(native(wide(a=np.arange(6.0), b=[0, 1, value, 3, 4, 5]), backend))
 
 
@@ -112,7 +114,7 @@ def test_a_series_without_any_value_is_named(backend):
 @every_backend
 def test_without_a_numeric_column_nothing_can_be_forecast(backend, columns):
     frame = wide(holiday=[True] * 6)[["time", *columns]]
-    with pytest.raises(DataError, match="no numeric column beside 'time': pass a table with at least one series"):
+    with pytest.raises(DataError, match="no numeric column next to 'time': pass a table with at least one series"):
         read_panel(native(frame, backend))
 
 

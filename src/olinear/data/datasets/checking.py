@@ -64,7 +64,7 @@ class Check:
 
 
 def check(dataset: Dataset, path: str | Path) -> Check:
-    """Read a dataset's file and compare it with the catalogue; whatever is wrong is told, not refused."""
+    """Read a dataset's file and compare it with the catalogue; whatever is wrong is reported, not refused."""
     path = Path(path)
     try:
         found = file_sha256(path)

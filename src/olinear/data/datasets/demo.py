@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def load_demo() -> "pd.DataFrame":
     """Two years of hourly air quality and weather in Beijing: `time` and seven series, some values missing.
 
-    UCI Beijing PM2.5, Liang et al. 2015, CC BY 4.0; `ATTRIBUTION.md` beside the file says what was changed.
+    UCI Beijing PM2.5, Liang et al. 2015, CC BY 4.0; `ATTRIBUTION.md` next to the file says what was changed.
     """
     import pandas as pd
 

@@ -53,7 +53,7 @@ def _keep(target: Path, dataset: Dataset) -> Path:
     """A file that is there already is never overwritten."""
     if file_sha256(target) != dataset.sha256:
         raise DataError(
-            f"{target} is there already, and not as expected (`olinear data check {dataset.name}` tells): "
+            f"{target} is there already, and not as expected (`olinear data check {dataset.name}` reports it): "
             "move it away to fetch it again"
         )
     return target
@@ -135,7 +135,7 @@ def _spoilt(dataset: Dataset, target: Path, what: str, part: Path) -> DataError:
 
 @contextmanager
 def _network_told(address: str, target: Path) -> Iterator[None]:
-    """Whatever a network can do, told in one line."""
+    """Turn network errors into one-line messages."""
     remedy = f"or put {target.name} into {target.parent} by hand"
     try:
         yield

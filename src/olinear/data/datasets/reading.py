@@ -26,7 +26,7 @@ DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.err
 class Table:
     """A file as it is: values `[rows, series]` with NaN where a cell is empty, times where it has them.
 
-    Times with a UTC offset are told in UTC, others as they stand.
+    Times with a UTC offset are given in UTC, others as they stand.
     """
 
     values: NDArray[np.float64]
@@ -50,7 +50,7 @@ def read_table(path: str | Path) -> Table:
         raise DataError(f"{path} cannot be read as a {path.suffix} file of a dataset: {error}") from error
     if np.isinf(table.values).any():
         row, column = np.argwhere(np.isinf(table.values))[0]
-        raise DataError(f"{path} holds an infinite value in row {row + 1} of {table.series[column]!r}: mend it")
+        raise DataError(f"{path} holds an infinite value in row {row + 1} of {table.series[column]!r}: correct it")
     return table
 
 
@@ -134,13 +134,15 @@ def _dates(frame: pd.DataFrame, path: Path) -> pd.DatetimeIndex:
 
 
 def _numbers(frame: pd.DataFrame, path: Path) -> NDArray[np.float64]:
-    """A frame's cells as numbers, NaN where empty; a word among them is told by its place."""
+    """A frame's cells as numbers, NaN where empty; a word among them raises an error that names its place."""
     numbers = frame.apply(pd.to_numeric, errors="coerce")
     words = (numbers.isna() & frame.notna()).to_numpy()
     if words.any():
         row, column = np.argwhere(words)[0]
         found = str(frame.iat[row, column])[:40]
-        raise DataError(f"{path} has no number in row {row + 1} of {str(frame.columns[column])!r} ({found!r}): mend it")
+        raise DataError(
+            f"{path} has no number in row {row + 1} of {str(frame.columns[column])!r} ({found!r}): correct it"
+        )
     return numbers.to_numpy(dtype=np.float64)
 
 

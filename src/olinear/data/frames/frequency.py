@@ -33,7 +33,7 @@ _SEASONS = {"s": 60, "min": 60, "h": 24, "D": 7, "B": 5, "W": 52, "ME": 12, "MS"
 _SEASONS |= {"SME": 24, "SMS": 24}
 DAY = pd.Timedelta(days=1)
 MOST_MISSING = 0.25  # of a grid's rows; beyond that it is hardly the right grid
-WAY_OUT = "mend the times, pass the right freq=, or freq='rows' if rows are steps whatever the clock says"
+WAY_OUT = "correct the times, pass the right freq=, or freq='rows' if rows are steps whatever the clock says"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _date_range(start: pd.Timestamp, step: str, **extent: Any) -> pd.DatetimeInd
         return pd.date_range(start, freq=step, **extent)
     except (pd.errors.OutOfBoundsDatetime, OverflowError) as error:
         raise DataError(
-            f"steps of {step!r} from {start} leave the calendar: mend the times, or pass another freq="
+            f"steps of {step!r} from {start} leave the calendar: correct the times, or pass another freq="
         ) from error
     except ValueError:
         if start.tz is None:
@@ -130,7 +130,7 @@ def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
     if pd.api.types.is_integer_dtype(times.dtype):
         return _integer_frequency(times, given)
     if len(times) < 2 and given in (None, "rows"):
-        raise DataError(f"the frequency cannot be told from {len(times)} row: pass more rows, or freq= (such as 'h')")
+        raise DataError(f"the frequency cannot be found from {len(times)} row: pass more rows, or freq= (such as 'h')")
     if given == "rows":
         return Frequency(_infer(times).step, "rows")
     found = Frequency(parse_frequency(given)) if given else _infer(times)

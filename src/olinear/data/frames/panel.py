@@ -88,7 +88,7 @@ def on_grid(
     if too_large.any():
         row, column = np.argwhere(too_large)[0]
         kind = "an infinite value" if np.isinf(values[row, column]) else f"a value beyond {LARGEST:g}"
-        raise DataError(f"column {series[column]!r} has {kind} at {times[row]}: mend it or make it missing")
+        raise DataError(f"column {series[column]!r} has {kind} at {times[row]}: correct it or make it missing")
     for name, column in zip(series, values.T, strict=True):
         if np.isnan(column).all():
             raise DataError(f"column {name!r} has no value at all: drop it")
@@ -106,7 +106,7 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
     """A frame of the panel's style. `columns` maps a suffix ("" for the values themselves) to `[rows, series]`.
 
     Wide: time, then for each series its columns. Long: id, time, then the columns. `extra` are further columns of
-    one value a row, put beside the time.
+    one value a row, next to the time.
     """
     style, rows, extra = panel.style, len(panel.times), extra or {}
     data: dict[str, Any]

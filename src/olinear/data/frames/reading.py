@@ -28,7 +28,7 @@ def read_panel(
     Args:
         frame: wide (a time column and one numeric column a series) or long (a row for each series and time), of
             pandas, polars or pyarrow. A pandas frame may carry its times as the index.
-        time, id, value: column names. Long is told by `id` or `value`, or by the names unique_id, ds and y.
+        time, id, value: column names. Long is recognised by `id` or `value`, or by the names unique_id, ds and y.
         freq: a pandas frequency, `rows` for rows of uneven length, or None to find it.
         like: the style of a frame read before, whose names and layout are taken up where they fit.
     """
@@ -118,7 +118,7 @@ def _read_columns(table: "nw.DataFrame[Any]", time: str, notes: list[str]) -> tu
             continue
         columns[name] = _numbers(table[name])
     if not columns:
-        raise DataError(f"no numeric column beside {time!r}: pass a table with at least one series of numbers")
+        raise DataError(f"no numeric column next to {time!r}: pass a table with at least one series of numbers")
     return list(columns), np.stack(list(columns.values()), axis=1)
 
 
@@ -135,14 +135,14 @@ def _numbers(column: "nw.Series[Any]") -> Values:
         numbers = numbers.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): mend it, or drop the column"
+            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): correct it, or drop the column"
         ) from error
     bad = numbers.isna() & cells.notna()
     if bad.any():
         row = int(bad.argmax())
         raise DataError(
             f"column {column.name!r} has no number in row {row + 1} ({str(cells[row])[:40]!r}): "
-            "mend the cell, or drop the column"
+            "correct the cell, or drop the column"
         )
     return numbers.to_numpy()
 

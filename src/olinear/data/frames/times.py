@@ -84,7 +84,7 @@ def _parse_text(text: list[str], name: str, notes: list[str]) -> pd.DatetimeInde
         bad = pd.to_datetime(pd.Series(text), errors="coerce", format="mixed", utc=True).isna().to_numpy() | swapped
     row = int(bad.argmax())
     raise DataError(
-        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}): mend it, or name the time column "
+        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}): correct it, or name the time column "
         "with time="
     )
 

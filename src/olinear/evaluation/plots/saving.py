@@ -21,7 +21,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
 
 
 def require_matplotlib() -> None:
-    """Say what to install if matplotlib is not here."""
+    """Name what to install if matplotlib is not here."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:

@@ -23,7 +23,7 @@ class FitRequest:
             suggest.
         config: a file of settings.
         context: keep the last rows in the folder, so that `predict` needs no data.
-        resume: go on from the checkpoint that a stopped fit left beside `out`.
+        resume: go on from the checkpoint that a stopped fit left next to `out`.
         progress: draw a live line on a terminal.
         callbacks: what listens to the training, and may stop it.
     """
@@ -67,7 +67,7 @@ def _frame_of(data: Any) -> Any:
 
 
 def fit(request: FitRequest) -> FitResult:
-    """Train beside a checkpoint, which goes when the model is saved; a fit that is stopped leaves it."""
+    """Train with a checkpoint, which goes when the model is saved; a fit that is stopped leaves it."""
     settings = merge_settings(request)
     forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=request.progress)
     if request.out is not None:
