@@ -13,6 +13,7 @@ from olinear.core.outputs import Quantiles as Quantiles
 from olinear.core.outputs import Samples as Samples
 from olinear.core.registry import Card as Card
 from olinear.core.registry import Registry as Registry
+from olinear.core.registry import options_of as options_of
 from olinear.core.registry import own_traits as own_traits
 from olinear.core.traits import Kind as Kind
 from olinear.core.traits import Role as Role

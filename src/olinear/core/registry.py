@@ -49,10 +49,7 @@ class Card:
 
     def options(self) -> dict[str, Any]:
         """What the model takes besides its sizes, and the defaults."""
-        model: Any = self.load()
-        makers = [model, model.for_data] if self.traits.from_rows else [model]
-        arguments = [argument for maker in makers for argument in signature(maker).parameters.values()]
-        return {each.name: each.default for each in arguments if each.kind is Parameter.KEYWORD_ONLY}
+        return options_of(self.load(), self.traits)
 
     def choose(self, windows: int, n_series: int) -> dict[str, Any]:
         """Options for data of this size."""
@@ -124,6 +121,13 @@ def _card_of_entry(point: EntryPoint) -> Card:
         return replace(found, name=point.name, package=package)
     about = (found.__doc__ or "").strip().partition("\n")[0]
     return Card(point.name, place, about, own_traits(found), package=package)
+
+
+def options_of(kind: Any, traits: Traits) -> dict[str, Any]:
+    """The keyword-only arguments of a class, and of its `for_data` if that builds it, with their defaults."""
+    makers = [kind, kind.for_data] if traits.from_rows else [kind]
+    arguments = [argument for maker in makers for argument in signature(maker).parameters.values()]
+    return {each.name: each.default for each in arguments if each.kind is Parameter.KEYWORD_ONLY}
 
 
 def own_traits(model: object, otherwise: Traits | None = None) -> Traits:

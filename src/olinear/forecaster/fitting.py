@@ -51,7 +51,7 @@ class Fitted:
         with torch.inference_mode():
             y = torch.cat([answer(engine, Batch(part)).point for part in x.split(size)]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
-        constant[..., self.active] = y * self.scaler.deviation[self.active] + self.scaler.mean[self.active]
+        constant[..., self.active] = self.scaler.pick(self.active).inverse_transform(y)
         return constant, scale
 
     @cached_property

@@ -3,13 +3,14 @@
 import numbers
 from collections.abc import Mapping
 from copy import deepcopy
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from torch import nn
 
-from olinear.core import Card, ConfigError, DataError, Traits, own_traits
+from olinear.core import Card, ConfigError, DataError, Traits, options_of, own_traits
 from olinear.models.cards import MODELS
 from olinear.models.zoo.blocks.mixers import MIXERS as MIXERS  # all of them, so that options name them
 
@@ -50,7 +51,7 @@ def default_options(name: str) -> dict[str, Any]:
 def check_options(source: Source, options: Mapping[str, Any]) -> None:
     """Refuse an option that the model does not take, and a size or count below the least there can be."""
     card = card_of(source)
-    known = card.options() if not isinstance(source, nn.Module) else {}
+    known = _options(source, card)
     for option, value in options.items():
         if option not in known:
             raise ConfigError(f"{card.name} has no option {option!r}: it takes {', '.join(known) or 'none'}")
@@ -58,6 +59,13 @@ def check_options(source: Source, options: Mapping[str, Any]) -> None:
         counts = type(known[option]) is int or option.endswith("_dim")
         if counts and isinstance(value, numbers.Real) and value < least:
             raise ConfigError(f"{option} must be at least {least}, found {value}")
+
+
+def _options(source: Source, card: Card) -> dict[str, Any]:
+    """What a model can be given; a class is asked itself, for not every class can be imported by its name."""
+    if isinstance(source, nn.Module):
+        return {}
+    return card.options() if isinstance(source, str) else options_of(source, card.traits)
 
 
 def build_model(source: Source, train: ArrayLike, lookback: int, horizon: int, **options: Any) -> nn.Module:
@@ -86,8 +94,6 @@ def empty_model(source: Source, n_series: int, lookback: int, horizon: int, **op
 
 def _of_constructor(model: Any) -> set[str]:
     """The options of the constructor alone: those of `for_data`, such as a basis, are in the weights."""
-    from inspect import signature
-
     return set(signature(model).parameters)
 
 

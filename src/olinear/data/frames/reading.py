@@ -135,7 +135,8 @@ def _numbers(column: "nw.Series[Any]") -> Values:
         numbers = numbers.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): correct it, or drop the column"
+            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): correct it, or drop "
+            "the column"
         ) from error
     bad = numbers.isna() & cells.notna()
     if bad.any():

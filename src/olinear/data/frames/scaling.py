@@ -27,6 +27,10 @@ class StandardScaler:
         deviation = np.sqrt(np.where(present, (values - mean) ** 2, 0.0).sum(0) / count)
         return cls(mean, np.where(deviation <= 1e-12 * abs(mean), 1.0, deviation))
 
+    def pick(self, series: NDArray[np.bool_]) -> Self:
+        """The same for some of the series."""
+        return type(self)(self.mean[series], self.deviation[series])
+
     def transform(self, values: ArrayLike) -> NDArray[np.float32]:
         return ((np.asarray(values, dtype=np.float64) - self.mean) / self.deviation).astype(np.float32)
 

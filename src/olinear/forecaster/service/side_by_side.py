@@ -29,9 +29,9 @@ def fit_side_by_side(
 ) -> list[SideResult]:
     """Fit several models, `workers` at a time, and give the results in the order of the requests.
 
-    Each fit equals the fit alone bit by bit: it has a process, and so a random state and threads, of its own. A fit that
-    fails, or whose process is killed, has an `error` and leaves the others alone; its checkpoint stays, and the same
-    request with `resume=True` goes on.
+    Each fit equals the fit alone bit by bit: it has a process, and so a random state and threads, of its own. A fit
+    that fails, or whose process is killed, has an `error` and leaves the others alone; its checkpoint stays, and the
+    same request with `resume=True` goes on.
 
     Args:
         requests: each with a folder of its own, and without callbacks, which cannot leave this process.
