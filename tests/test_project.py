@@ -234,6 +234,7 @@ TEXT = {".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".cff", ".txt", ".html",
 # Hosts that are facts: licences and standards, where datasets are, and names reserved for examples.
 HOSTS = {
     "127.0.0.1",
+    "www.w3.org",  # the name space of SVG
     "creativecommons.org",
     "example.org",
     "gis.cdc.gov",

@@ -1,11 +1,15 @@
 """`olinear demo`: the main job, from data to picture, on the embedded dataset."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from olinear.cli.common import print_table, say
+
+if TYPE_CHECKING:
+    from olinear.data.frames import Panel
+    from olinear.forecaster import Prediction
 
 LOOKBACK, HORIZON = 96, 24
 
@@ -21,10 +25,9 @@ def demo(
 
     Example: olinear demo --out demo-output
     """
-    from olinear.core import MissingDependencyError, OutputError
+    from olinear.core import OutputError
     from olinear.data.datasets import load_demo
     from olinear.data.frames import write_file
-    from olinear.evaluation.plots import save_figure
     from olinear.forecaster import Forecaster
 
     try:
@@ -54,10 +57,19 @@ def demo(
     write_file(prediction.to_frame(), str(out / "forecast.csv"))
     forecaster.save(out / "model")
     made = "forecast.csv and model"
-    try:
-        actual = forecaster.read(frame).rows(slice(origin, origin + HORIZON))
-        save_figure(prediction.plot(actual), out / "forecast.png")
+    if _draw(prediction, forecaster.read(frame).rows(slice(origin, origin + HORIZON)), out / "forecast.png"):
         made = "forecast.csv, forecast.png and model"
+    say(f"wrote {made} to {out}; next: olinear inspect {out}/model")
+
+
+def _draw(prediction: "Prediction", actual: "Panel", path: Path) -> bool:
+    """The forecast next to the actual values, where matplotlib is installed."""
+    from olinear.core import MissingDependencyError
+    from olinear.evaluation.plots import save_figure
+
+    try:
+        save_figure(prediction.plot(actual), path)
     except MissingDependencyError as error:
         say(f"note: {error}")
-    say(f"wrote {made} to {out}; next: olinear inspect {out}/model")
+        return False
+    return True
