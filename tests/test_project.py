@@ -243,6 +243,7 @@ HOSTS = {
     "semver.org",
     "www.bls.gov",
     "www.kaggle.com",
+    "www.w3.org",
 }
 
 
