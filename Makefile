@@ -1,4 +1,4 @@
-# Two commands do everything: `make demo` and `make test`. They need python3 (3.11 to 3.13), make and a package index.
+# Two commands do everything: `make demo` and `make test`. They need python3 (3.11 to 3.14), make and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -49,7 +49,7 @@ accuracy: .venv
 .venv: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "olinear needs Python 3.11 to 3.13: make PYTHON=python3.12 ...")'
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 14) else "olinear needs Python 3.11 to 3.14: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
