@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from olinear.data.datasets import Dataset
 
 ROWS, SERIES = 40, 3
-MISSING = ["ECL", "Traffic", "Solar-Energy", "PEMS03", "PEMS04", "PEMS07", "PEMS08", "METR-LA"]
+MISSING = ["ECL", "Traffic", "Solar-Energy", "PEMS03", "PEMS04", "PEMS07", "METR-LA"]
 FREQUENCIES = {"hour": "h", "10 min": "10min", "5 min": "5min", "15 min": "15min", "day": "D", "month": "MS"}
 
 

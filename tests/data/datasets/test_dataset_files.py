@@ -10,6 +10,8 @@ from dataset_parts import MISSING, numbers, times, write_csv, write_h5, write_li
 from olinear.core.errors import DataError, MissingDependencyError
 from olinear.data.datasets import catalogue, load_values, locate, read_table
 
+PEMS08 = ("PEMS08", "PEMS08_tail")
+
 # CSV
 
 
@@ -219,10 +221,11 @@ def test_no_file(tmp_path, ending):
             read_table(tmp_path / f"{name}.{ending}")
 
 
-def test_the_part_of_pems_that_we_have(dataset_folder):
-    values = load_values(catalogue()["PEMS08"], dataset_folder / "PEMS08_tail.npz")
-    assert values.shape == (7156, 170)
-    assert np.isfinite(values).all()
+def test_pems08_and_its_tail(dataset_folder):
+    """The tail is a file of its own, and the last rows of the whole."""
+    whole, tail = (load_values(catalogue()["PEMS08"], dataset_folder / f"{name}.npz") for name in PEMS08)
+    assert (whole.shape, tail.shape) == ((17856, 170), (7156, 170))
+    np.testing.assert_array_equal(whole[-7156:], tail)
 
 
 def test_every_fourth_quarter_hour_is_the_hour(dataset_folder):

@@ -1,6 +1,7 @@
 from olinear.data.datasets.checking import Check as Check
 from olinear.data.datasets.checking import check as check
 from olinear.data.datasets.demo import load_demo as load_demo
+from olinear.data.datasets.entries import UNKNOWN as UNKNOWN
 from olinear.data.datasets.entries import Dataset as Dataset
 from olinear.data.datasets.entries import catalogue as catalogue
 from olinear.data.datasets.entries import find_dataset as find_dataset

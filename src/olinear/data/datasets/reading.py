@@ -35,7 +35,7 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """Read a file by its ending: `.csv` with the date first, headerless `.txt`, `.npz` (PEMS), `.h5` (METR-LA)."""
+    """A file by its ending: `.csv` or `.parquet` with the date first, bare `.txt`, `.npz` (PEMS), `.h5` (METR-LA)."""
     path = Path(path)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -62,7 +62,7 @@ def load_values(dataset: Dataset, path: str | Path) -> NDArray[np.float64]:
     return values.fillna(0.0).to_numpy()
 
 
-def _read_csv(path: Path) -> Table:
+def _read_frame(path: Path) -> Table:
     frame = read_file(str(path))
     if len(frame.columns) < 2:
         raise DataError(f"{path} must hold a date and at least one series, found the columns {list(frame.columns)}")
@@ -159,8 +159,9 @@ def _text(name: Any) -> str:
 
 
 READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": _read_csv,
+    ".csv": _read_frame,
     ".txt": _read_text,
     ".npz": _read_npz,
     ".h5": _read_h5,
+    ".parquet": _read_frame,
 }
