@@ -1,4 +1,4 @@
-"""The machinery of running things: files, records, devices."""
+"""The machinery of running things: files, records, worker processes, measuring, provenance, devices."""
 
 from olinear.core.doors import open_door
 
