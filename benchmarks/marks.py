@@ -21,12 +21,13 @@ from torch import Tensor, nn
 
 from olinear.bench.run.preparing import load_series
 from olinear.bench.spec.model_settings import find_setting
-from olinear.bench.spec.task import TaskKey, find_task
-from olinear.data.datasets import read_table
+from olinear.bench.spec.recipes import Source
+from olinear.core import Traits
+from olinear.data.datasets import find_dataset, read_table
 from olinear.data.windows import Windows
 from olinear.evaluation import evaluate
 from olinear.models.zoo.timesnet import TimesNet
-from olinear.training import TrainingConfig, train
+from olinear.training import train
 
 RESULTS = Path(__file__).parent / "results" / "marks.csv"
 RUNS = Path(__file__).parents[1] / "results" / ".runs"  # half-trained models
@@ -37,7 +38,7 @@ SEEDS = {"main": (2023, 2024), "tsl": (2023, 2024, 2025)}  # of each setting
 class Marked(nn.Module):
     """TimesNet with a linear map of the marks added to its embedding: `b t n+4 -> b h n+4`, the last four zero."""
 
-    depends_on_batch = True
+    traits = Traits(batch_dependent=True)
 
     def __init__(self, host: TimesNet):
         super().__init__()
@@ -53,7 +54,7 @@ def main() -> None:
     folder = os.environ.get("OLINEAR_DATA")
     if folder is None:
         sys.exit("set OLINEAR_DATA to the folder that holds ETTh1.csv")
-    series = load_series("ETTh1", find_task(TaskKey("ETTh1", LOOKBACK, HORIZON)), Path(folder))
+    series = load_series(Source(find_dataset("ETTh1")), Path(folder))
     times = read_table(Path(folder) / "ETTh1.csv").times
     marked = np.column_stack([series.scaled, marks_of(times)]).astype(np.float32)
     targets = np.pad(series.scaled, ((0, 0), (0, MARKS)), constant_values=np.nan)  # no forecast of marks counts
@@ -82,7 +83,7 @@ def run(name: str, seed: int, marks: bool, training: Windows, validation: Window
     torch.manual_seed(seed)
     host = TimesNet(7, LOOKBACK, HORIZON, **setting.options)
     model = Marked(host) if marks else host
-    config = TrainingConfig(**setting.training, loss=setting.loss, seed=seed)
+    config = setting.config.model_copy(update={"seed": seed})
     checkpoint = RUNS / f"marks-{name}-{seed}-{marks}.safetensors"
     RUNS.mkdir(exist_ok=True)
     report = train(model, training, validation, config, checkpoint=checkpoint, resume=True)

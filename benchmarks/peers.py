@@ -1,15 +1,14 @@
-"""Other libraries, measured beside ours (extra `peers`)."""
+"""Other libraries, measured next to ours (extra `peers`)."""
 
 import logging
 import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 
-def forecaster_against_itransformer(best_times: Callable[..., list[float]]) -> tuple[float, float, str]:
+def forecaster_against_itransformer() -> tuple[float, float, str]:
     """Seconds of a warm `predict` of one window of ETTh1, 96 -> 96, width 512: theirs, ours; and their version.
 
     Both are fitted for one step or epoch on the same rows: what they predict does not matter here, how long it takes
@@ -19,6 +18,7 @@ def forecaster_against_itransformer(best_times: Callable[..., list[float]]) -> t
     from neuralforecast.models import iTransformer
 
     from olinear import Forecaster
+    from olinear.core.runtime import best_times
 
     warnings.simplefilter("ignore")
     for name in ("pytorch_lightning", "lightning.pytorch", "lightning_fabric"):
@@ -34,5 +34,5 @@ def forecaster_against_itransformer(best_times: Callable[..., list[float]]) -> t
     theirs = neuralforecast.NeuralForecast(models=[model], freq="h")
     theirs.fit(long)
     ours = Forecaster(96, 96, model_dim=512, max_epochs=1, progress=False).fit(wide)
-    times = best_times(theirs.predict, ours.predict, in_a_row=5)
+    times = best_times(theirs.predict, ours.predict, seconds=12.0, turn=0.5)
     return times[0], times[1], neuralforecast.__version__

@@ -27,8 +27,8 @@ POINTS = [
 def measure(point: dict[str, int]) -> None:
     """Print seconds and megabytes of a training step, as JSON."""
     import torch
-    from speed import resident_memory, restart_peak
 
+    from olinear.core.runtime import memory_growth
     from olinear.nn import OLinear
     from olinear.training.losses import weighted_l1
 
@@ -45,10 +45,7 @@ def measure(point: dict[str, int]) -> None:
         optimizer.step()
         return time.perf_counter() - started
 
-    before = resident_memory("VmRSS")
-    restart_peak()
-    step()
-    memory = resident_memory("VmHWM") - before
+    memory = memory_growth(step)
     print(json.dumps({"seconds": min(step() for _ in range(5)), "megabytes": memory}))
 
 

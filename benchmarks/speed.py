@@ -7,7 +7,6 @@ each side; the run fails if a floor is missed. Width 512, embedding 16, lookback
 import csv
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from olinear.core.runtime import best_times, memory_growth
 from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.nn.folding import shapes_of
@@ -24,6 +24,7 @@ from olinear.training.losses import weighted_l1
 
 RESULTS = Path(__file__).parent / "results" / "speed.csv"
 WIDTH, LOOKBACK = 512, 96
+SECONDS = 12.0  # for each comparison
 FAIR = 0.6  # share of the machine's matrix product that the plain walk must reach for its ratio to count
 
 
@@ -71,24 +72,6 @@ class Line:
     note: str = ""
 
 
-def best_times(*sides: Callable[[], object], seconds: float = 12.0, least: int = 3, in_a_row: int = 1) -> list[float]:
-    """The best time of each side, measured alternately for about `seconds`, after one warm-up each.
-
-    With `in_a_row`, each side runs so many times before the other has its turn: then the best is a warm one.
-    """
-    for side in sides:
-        side()
-    best, rounds, began = [float("inf")] * len(sides), 0, time.perf_counter()
-    while rounds < least or time.perf_counter() - began < seconds:
-        for index, side in enumerate(sides):
-            for _ in range(in_a_row):
-                started = time.perf_counter()
-                side()
-                best[index] = min(best[index], time.perf_counter() - started)
-        rounds += 1
-    return best
-
-
 def training_step(case: Case, *, fold: bool) -> Callable[[], None]:
     model = case.model(fold=fold).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
@@ -118,7 +101,10 @@ def training_lines() -> list[Line]:
     product, product_count = matrix_product()
     for case, floor in TRAINING.items():
         plain, ours, reference = best_times(
-            training_step(case, fold=False), training_step(case, fold=True), product, seconds=40 if case.n > 100 else 12
+            training_step(case, fold=False),
+            training_step(case, fold=True),
+            product,
+            seconds=40 if case.n > 100 else SECONDS,
         )
         speed = product_count / reference
         plain_share = multiplications(case, folded=False) / plain / speed
@@ -139,7 +125,7 @@ def inference_lines() -> list[Line]:
         model = case.model(fold=False).eval()
         compact = model.compact()
         x, _ = case.data()
-        plain, ours = best_times(lambda m=model, x=x: m(x), lambda m=compact, x=x: m(x))
+        plain, ours = best_times(lambda m=model, x=x: m(x), lambda m=compact, x=x: m(x), seconds=SECONDS)
         lines.append(Line("inference, plain / compact", str(case), plain / ours, floor, f"{1e3 * ours:.1f} ms"))
     return lines
 
@@ -152,7 +138,7 @@ def lag_correlation_line() -> Line:
         length = rows - size + 1
         return np.mean([np.corrcoef([x[i : i + length] for i in range(size)]) for x in values.T], axis=0)
 
-    plain, ours = best_times(lagged_copies, lambda: lag_correlation(values, size))
+    plain, ours = best_times(lagged_copies, lambda: lag_correlation(values, size), seconds=SECONDS)
     return Line("lag_correlation, np.corrcoef of the copies / ours", f"T={size} M={rows} n={n}", plain / ours, 12)
 
 
@@ -177,6 +163,7 @@ def window_line() -> Line:
     plain, ours = best_times(
         lambda: sum(len(x) for x, _ in loader),
         lambda: sum(len(batch) for batch in windows.batches(32, torch.randperm(len(windows)))),
+        seconds=SECONDS,
     )
     return Line("window batches, Dataset and DataLoader / ours", "n=7 b=32 96+96", plain / ours, 6)
 
@@ -194,30 +181,14 @@ def _peak_in_fresh_process(side: str) -> float:
 
 def measure_memory(side: str) -> None:
     """Print the peak resident memory of one step, minus what was resident before it, in MB."""
-    step = training_step(MEMORY, fold=side == "folded")
-    before = resident_memory("VmRSS")
-    restart_peak()
-    step()
-    print(resident_memory("VmHWM") - before)
-
-
-def restart_peak() -> None:
-    """Let the peak of resident memory begin anew (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def resident_memory(field: str) -> float:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"{field} is not reported here")
+    print(memory_growth(training_step(MEMORY, fold=side == "folded")))
 
 
 def peer_line() -> Line | None:
     try:
         from peers import forecaster_against_itransformer
 
-        plain, ours, version = forecaster_against_itransformer(best_times)
+        plain, ours, version = forecaster_against_itransformer()
     except ImportError as error:
         print(f"left out: Forecaster.predict against neuralforecast ({error}; pip install 'olinear[peers]')")
         return None

@@ -113,6 +113,8 @@ sys.modules["torch"] = None
         "from olinear.core.runtime import read_records, replacing, write_records",
         "from olinear.core.settings import TrainingConfig",
         "import olinear.models, olinear.training, olinear.evaluation, olinear.forecaster, olinear.bench, olinear.cli",
+        "from olinear.bench.spec import tasks, recipe, JobKey; [recipe(JobKey(key)) for key in tasks()]",
+        "from olinear.bench import html_table, tag, ResultTable; html_table(ResultTable([], []))",
         "from olinear.data.frames import read_file, read_panel; from olinear.data.datasets import catalogue",
     ],
 )
@@ -161,3 +163,48 @@ def test_nothing_pickles_and_nothing_prints():
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 assert called not in {"torch.load", "torch.save", "print", "eval", "exec"}, f"{path}: {called}"
+
+
+# The floors of the benchmark: which of them each may import. `costs` stands beside.
+FLOORS = {
+    "spec": set[str](),
+    "store": {"spec"},
+    "run": {"spec", "store"},
+    "read": {"spec", "store"},
+    "show": {"spec", "store", "read"},
+    "costs": {"spec", "store", "read", "show"},
+}
+
+
+def test_the_benchmark_stands_on_floors():
+    """What is run, kept, run and read, shown: each floor knows those beneath it alone, by their files."""
+    bench = SOURCE / "bench"
+    assert {path.name for path in bench.iterdir() if path.is_dir() and path.name != "__pycache__"} == set(FLOORS)
+    for path in sorted(bench.glob("*/*.py")):
+        own = path.parent.name
+        used = {module.split(".")[2] for module, _ in imports_of(path) if module.startswith("olinear.bench.")}
+        assert used - {own} <= FLOORS[own], path
+
+
+def test_the_command_meets_the_benchmark_at_its_doors():
+    for path in sorted((SOURCE / "cli").rglob("*.py")):
+        doors = {module for module, _ in imports_of(path) if module.startswith("olinear.bench")}
+        assert doors <= {"olinear.bench", "olinear.bench.costs"}, path
+
+
+def test_a_part_of_the_machinery_knows_nothing_of_what_runs_on_it():
+    """No torch when it is imported, and no other room ever."""
+    for name in ("workers", "measuring", "records", "files", "provenance"):
+        path = SOURCE / "core" / "runtime" / f"{name}.py"
+        outer = [
+            node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        modules = {alias.name for node in outer if isinstance(node, ast.Import) for alias in node.names}
+        modules |= {node.module or "" for node in outer if isinstance(node, ast.ImportFrom)}
+        assert all(
+            module.split(".")[0] in sys.stdlib_module_names or module.startswith("olinear") for module in modules
+        )
+        assert {module for module in modules if module.startswith("olinear.")} <= {
+            "olinear.core.errors",
+            "olinear.core.runtime.files",
+        }, path

@@ -243,7 +243,6 @@ HOSTS = {
     "semver.org",
     "www.bls.gov",
     "www.kaggle.com",
-    "www.w3.org",
 }
 
 

@@ -1,6 +1,5 @@
 """Made-up datasets small enough to train on in a moment, and processes that start in one."""
 
-import multiprocessing
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,15 +13,16 @@ from numpy.typing import NDArray
 
 from olinear.bench.run.planning import Plan, Planned
 from olinear.bench.run.pool import Pool
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import Row
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.jobs import recipe
+from olinear.bench.store.rows import Row
+from olinear.core.runtime import fork_server
 
-EXCHANGE = Job(TaskKey("Exchange", 96, 96))  # one epoch
-POWER = Job(
+EXCHANGE = JobKey(TaskKey("Exchange", 96, 96))  # one epoch
+POWER = JobKey(
     TaskKey("Power", 12, 9)
 )  # the smallest model; from noise it learns nothing after one epoch, and stops after six
-ILI = Job(TaskKey("ILI", 12, 3))
+ILI = JobKey(TaskKey("ILI", 12, 3))
 
 
 def write_data(folder: Path) -> Path:
@@ -44,29 +44,36 @@ def walk(rows: int, series: int) -> NDArray[np.float64]:
     return np.random.default_rng(rows).normal(size=(rows, series)).cumsum(0)
 
 
-def as_plan(*jobs: Job, seconds: float = 10.0) -> Plan:
-    return Plan([Planned(job, seconds) for job in jobs], 0, {})
+def as_plan(*jobs: JobKey, seconds: float = 10.0) -> Plan:
+    return Plan([planned(job, seconds) for job in jobs], 0, [])
 
 
-def result(job: Job, mse: float = 0.5, **others: object) -> Row:
-    return Row(*job.key, job.model, job.variant, job.seed, mse, mse, **others)
+def planned(job: JobKey, seconds: float = 10.0, **others: int) -> Planned:
+    return Planned(job, recipe(job), seconds, **others)
+
+
+def result(job: JobKey, mse: float = 0.5, **others: object) -> Row:
+    return Row(job=job, scores={"mse": mse, "mae": mse}, **others)
 
 
 def quick_processes() -> BaseContext:
     """Processes forked from one that has imported torch: each is real, and needs no seconds to start."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["olinear.bench.run.worker", "torch._dynamo"])
-    return context
+    return fork_server(["olinear.bench.run.worker", "torch._dynamo"])
 
 
 def quick_pool(*arguments: Any, **options: Any) -> Pool:
     """A pool whose workers start in a moment."""
     pool = Pool(*arguments, **options)
-    pool.context = quick_processes()
+    pool.workers.context = quick_processes()
     return pool
 
 
-def seeds(job: Job, count: int) -> list[Job]:
+def varied(job: JobKey, variant: str) -> JobKey:
+    """Another variant of a job."""
+    return replace(job, variant=Variant.parse(variant))
+
+
+def seeds(job: JobKey, count: int) -> list[JobKey]:
     return [replace(job, seed=2023 + index) for index in range(count)]
 
 

@@ -1,6 +1,7 @@
 """Every committed row of results is what it says: of a task, once, over all of its test windows."""
 
 import csv
+import hashlib
 import re
 import subprocess
 import sys
@@ -16,8 +17,9 @@ from olinear.bench.costs.rows import CostRow, read_costs
 from olinear.bench.read.remarks import read_remarks
 from olinear.bench.read.summary import score_tasks, summarise
 from olinear.bench.spec.task import own_tasks
-from olinear.bench.store.results import COLUMNS, Row, errors_path, results_files
-from olinear.data.datasets import find_dataset
+from olinear.bench.store.results import errors_path, read_file, results_files
+from olinear.bench.store.rows import Row, columns_of
+from olinear.models import MODELS
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "results"
@@ -27,10 +29,10 @@ COSTS = read_costs(RESULTS)
 
 def expected_windows(row: Row) -> int:
     """By hand: each window has its targets among the test rows, and where nothing is borrowed its lookback too."""
-    dataset = find_dataset(row.dataset)
-    split = recipe(row.job).task.split or dataset.split
+    dataset, own = recipe(row.job).scored
+    split = own or dataset.split
     test = split[2] if not isinstance(split, str) else int(int(split.split(":")[2]) / 10 * dataset.rows)
-    return test - row.horizon + 1 - (0 if dataset.borrow else row.lookback)
+    return test - row.key.horizon + 1 - (0 if dataset.borrow else row.key.lookback)
 
 
 def test_there_are_results():
@@ -44,7 +46,7 @@ def test_a_job_has_one_row():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.job.name)
 def test_a_row_belongs_to_a_task_and_covers_its_test_windows(row: Row):
-    searched = row.variant == "lookback-search"
+    searched = row.variant.name == "lookback-search"
     assert (row.key._replace(lookback=96) if searched else row.key) in {*published(), *own_tasks()}
     assert not row.error
     assert row.windows == expected_windows(row)
@@ -54,10 +56,13 @@ def test_a_row_belongs_to_a_task_and_covers_its_test_windows(row: Row):
     assert 0 < row.mae < 5
     assert row.best_epoch is not None
     assert row.epochs is not None
-    task = recipe(row.job).task
-    assert 1 <= row.best_epoch <= row.epochs <= task.max_epochs
-    assert row.epochs in (task.max_epochs, row.best_epoch + task.patience)  # it ended for one of the two reasons
-    assert row.parameters or row.model in ("Ridge", "Gaussian")  # which have a closed form
+    training = recipe(row.job).training
+    assert 1 <= row.best_epoch <= row.epochs <= training.max_epochs
+    assert row.epochs in (
+        training.max_epochs,
+        row.best_epoch + training.patience,
+    )  # it ended for one of the two reasons
+    assert row.parameters or MODELS.find(row.model).traits.closed_form
     assert row.seconds
     assert re.fullmatch(r"[0-9a-f]{7,40}", row.commit), "made from changed or unknown source"
 
@@ -66,7 +71,7 @@ def test_window_errors_are_of_a_row_and_agree_with_it():
     rows = {errors_path(RESULTS, row.job).name: row for row in ROWS}
     for path in (RESULTS / "windows").iterdir():
         errors, row = np.load(path), rows[path.name]
-        assert (row.variant, row.seed, len(errors)) == ("main", 2023, row.windows)
+        assert (row.job.is_first, len(errors)) == (True, row.windows)
         assert errors.mean(dtype=np.float64) == pytest.approx(row.mse, rel=1e-4)
 
 
@@ -75,7 +80,7 @@ def test_drawn_forecasts_are_of_a_row():
     assert {path.name for path in (RESULTS / "forecasts").iterdir()} <= names
 
 
-def test_the_costs_of_every_case_are_there_from_one_run():
+def test_the_costs_of_every_case_of_the_table_are_there_from_one_run():
     assert [row.case for row in COSTS] == make_cases(find_models(None), find_series(None))
     assert len({(row.threads, row.versions, row.commit) for row in COSTS}) == 1
     assert re.fullmatch(r"[0-9a-f]{7,40}", COSTS[0].commit), "made from changed or unknown source"
@@ -103,15 +108,27 @@ def test_every_worse_task_and_no_other_has_a_remark():
     assert set(read_remarks(RESULTS, "OLinear")) == set(worse)
 
 
-def test_the_columns_are_those_promised():
+def test_nothing_was_lost_when_the_rows_got_a_schema():
+    """As many as there were, and each value to the digit: the sums of what schema 1 held."""
+    assert len(ROWS) == 1111
+    digest = hashlib.sha256()
+    for row in sorted(ROWS, key=lambda row: str(row.job)):
+        numbers = [row.scores[name] for name in ("mse", "mae", "r2", "pearson", "window_mase")]
+        facts = (row.windows, row.best_epoch, row.epochs, row.seconds, row.parameters, row.peak_memory_mb)
+        digest.update(repr((str(row.job), numbers, facts, row.versions, row.commit, row.validation_loss)).encode())
+    assert digest.hexdigest() == "e0d36cebd693d1bc32fb8f420d375bb6823a770a8049642e8805e901d917608e"
+
+
+def test_files_have_the_columns_of_their_schema():
     promised = (
-        "dataset lookback horizon model variant seed mse mae r2 pearson mase windows best_epoch epochs seconds "
-        "parameters peak_memory_mb versions commit error"
+        "schema dataset lookback horizon model variant seed mse mae r2 pearson window_mase windows best_epoch epochs "
+        "seconds parameters peak_memory_mb versions commit error validation_loss"
     )
-    assert COLUMNS[: len(promised.split())] == promised.split()
     for path in results_files(RESULTS):
         with path.open(newline="") as file:
-            assert next(csv.reader(file)) == COLUMNS
+            names = next(csv.reader(file))
+        assert [name for name in names if name in promised.split()] == promised.split()
+        assert names == columns_of(read_file(path))
 
 
 def test_the_tables_in_readme_and_docs_are_what_the_commands_print():

@@ -1,16 +1,17 @@
-"""Ours beside the paper's, over the same horizons; methods are ordered pair by pair, with ties by seed spread."""
+"""Ours next to the paper's, over the same horizons; methods are ordered pair by pair, with ties by seed spread."""
 
 import math
 from statistics import stdev
 
 import pytest
-from bench_parts import result
+from bench_parts import result, varied
 
-from olinear.bench.read.comparison import compare, order_lines, study_table
-from olinear.bench.spec.jobs import Job
+from olinear.bench.read.comparison import compare
+from olinear.bench.show.studies import order_lines, study_table
+from olinear.bench.spec.identity import JobKey, TaskKey
 from olinear.bench.spec.study import Place, find_study
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import Row, failed
+from olinear.bench.store.results import failed
+from olinear.bench.store.rows import Row
 
 STUDY = find_study("pre-post").model_copy(update={"on": (Place(dataset="ILI", lookback=36),)})
 # As the paper prints them, over 24, 36, 48 and 60: both 1.764, pre 1.869, post 1.870, neither 1.990 (means of these).
@@ -22,7 +23,7 @@ def rows(
 ) -> list[Row]:
     """One row a horizon and seed; a later seed is worse by `step`."""
     return [
-        result(Job(TaskKey("ILI", 36, horizon), variant=variant, seed=2023 + seed), mse + step * seed)
+        result(varied(JobKey(TaskKey("ILI", 36, horizon), seed=2023 + seed), variant), mse + step * seed)
         for horizon in horizons
         for seed in range(seeds)
     ]
@@ -52,12 +53,12 @@ def test_only_horizons_that_all_methods_have_are_compared():
     assert [score.mse for score in found.scores[2:]] == [None, None]
 
 
-def test_a_printed_mean_stands_beside_all_horizons_or_none():
-    """The bases' table prints means only: beside two of four horizons they would mislead."""
+def test_a_printed_mean_stands_next_to_all_horizons_or_none():
+    """The bases' table prints means only: next to two of four horizons they would mislead."""
     study = find_study("bases").model_copy(update={"on": (Place(dataset="ILI", lookback=12),)})
 
     def made(horizons: tuple[int, ...]) -> list[Row]:
-        return [result(Job(TaskKey("ILI", 12, horizon)), 1.0) for horizon in horizons]
+        return [result(JobKey(TaskKey("ILI", 12, horizon)), 1.0) for horizon in horizons]
 
     assert compare(study, made((3, 6, 9, 12)))[0].scores[0].paper == (1.094, 0.578)
     assert compare(study, made((3, 6)))[0].scores[0].paper == (None, None)
@@ -91,7 +92,7 @@ def test_methods_without_a_common_seed_are_compared_by_their_means():
 
 
 def test_failures_are_not_compared():
-    (found,) = compare(STUDY, [failed(Job(TaskKey("ILI", 36, 24)), "out of memory")])
+    (found,) = compare(STUDY, [failed(JobKey(TaskKey("ILI", 36, 24)), "out of memory")])
     assert found.horizons == ()
 
 
@@ -127,7 +128,7 @@ def test_what_a_seed_does_to_both_methods_hides_no_difference():
 
 
 def test_methods_are_compared_on_their_common_seeds():
-    """The mean over three seeds beside another's first seed would blame the method for the seeds."""
+    """The mean over three seeds next to another's first seed would blame the method for the seeds."""
     mixed = [*rows("main", 1.80, seeds=3, step=0.05), *rows("pre-post/pre", 1.82)]
     (found,) = compare(STUDY, mixed)
     assert found.scores[0].mse > found.scores[1].mse
@@ -151,11 +152,11 @@ def test_a_method_that_has_only_begun_does_not_hide_the_others():
     assert found.methods == 2
 
 
-def test_a_single_pair_is_told_by_who_is_best():
+def test_a_single_pair_is_described_by_who_is_best():
     study = find_study("normlin-plugin").model_copy(update={"models": ("iTransformer",)})
     key = TaskKey("ETTm1", 96, 96)
     variants = {"main": 0.34, "normlin-plugin/+NormLin": 0.32}
-    some = [result(Job(key, "iTransformer", variant), mse) for variant, mse in variants.items()]
+    some = [result(varied(JobKey(key, "iTransformer"), variant), mse) for variant, mse in variants.items()]
     (line,) = order_lines([each for each in compare(study, some) if each.methods])
     assert "best is +NormLin; in the paper +NormLin: the same order; too few seeds" in line
 
@@ -171,7 +172,7 @@ def test_a_single_pair_is_told_by_who_is_best():
 def test_what_is_said_of_a_single_pair(model, vanilla, swapped, verdict):
     study = find_study("normlin-plugin").model_copy(update={"models": (model,)})
     scores = {"main": vanilla, "normlin-plugin/+NormLin": swapped}
-    some = [result(Job(TaskKey("ETTm1", 96, 96), model, variant), mse) for variant, mse in scores.items()]
+    some = [result(varied(JobKey(TaskKey("ETTm1", 96, 96), model), variant), mse) for variant, mse in scores.items()]
     (line,) = order_lines([each for each in compare(study, some) if each.methods])
     assert verdict in line
 
@@ -179,7 +180,9 @@ def test_what_is_said_of_a_single_pair(model, vanilla, swapped, verdict):
 def test_the_whole_study_in_one_line():
     study = find_study("normlin-plugin").model_copy(update={"models": ("iTransformer", "PatchTST")})
     key, variants = TaskKey("ETTm1", 96, 96), {"main": 0.34, "normlin-plugin/+NormLin": 0.32}
-    some = [result(Job(key, model, variant), mse) for model in study.models for variant, mse in variants.items()]
+    some = [
+        result(varied(JobKey(key, model), variant), mse) for model in study.models for variant, mse in variants.items()
+    ]
     *_, last = order_lines([each for each in compare(study, some) if each.methods])
     assert last == "The paper's best method is ours too, or tied with it, in 2 of 2 comparisons."
 

@@ -11,7 +11,6 @@ from olinear.bench.costs.cases import (
     Case,
     find_models,
     find_series,
-    known_models,
     make_cases,
     settings,
     without_entry,
@@ -24,9 +23,9 @@ from olinear.nn.folding import shapes_of
 # What is measured
 
 
-def test_every_registered_model_is_measured_in_all_its_forms():
+def test_the_models_of_the_table_are_measured_in_all_their_forms():
     cases = make_cases(find_models(None), find_series(None))
-    assert {case.model for case in cases} == {*MODELS, "OLinear-C"}
+    assert {case.model for case in cases} == set(settings().models)
     assert [case.series for case in cases] == sorted(case.series for case in cases)
     forms = Counter((case.model, case.form) for case in cases)
     assert all(count == (1 if form == "trained" else 6) for (_, form), count in forms.items())
@@ -42,7 +41,7 @@ def test_every_registered_model_is_measured_in_all_its_forms():
 
 
 def test_the_file_names_registered_models_and_their_options():
-    assert set(settings().models) <= set(known_models())
+    assert set(settings().models) <= {*MODELS, "OLinear-C"}
     for name, entry in settings().models.items():
         assert set(entry.at) <= set(settings().shapes.datasets.values())
         for options in (entry.options, *entry.at.values(), entry.normlin or {}):
@@ -58,9 +57,12 @@ def test_a_setting_for_some_series_replaces_the_others():
     }
 
 
-def test_a_model_without_an_entry_is_taken_with_its_defaults(monkeypatch):
+def test_a_model_that_the_table_does_not_name_is_measured_when_asked_for(monkeypatch):
+    """With its defaults; a new model needs no costs before it is asked for its own."""
+    named = find_models(None)
     monkeypatch.setitem(MODELS._cards, "Newest", replace(MODELS.find("DLinear"), name="Newest"))
-    assert without_entry(find_models(None)) == ["Newest"]
+    assert find_models(None) == named
+    assert without_entry(find_models(["newest"])) == ["Newest"]
     (case,) = make_cases(find_models(["newest"]), [7])
     assert case.options == {}
     assert count(case) == count(find_case("DLinear"))
@@ -120,7 +122,7 @@ PRINTED = [(name, series) for series, names in SAME.items() for name in names.sp
 
 @pytest.mark.parametrize(("model", "series"), PRINTED)
 def test_parameters_are_the_printed_ones(model, series):
-    form = "plain" if model in efficiency.OWN else "main"
+    form = "plain" if efficiency.entry_of(model).forms else "main"
     assert printed_cell(model, form, series, "parameters").agrees(count(find_case(model, form, series)).parameters)
 
 

@@ -1,4 +1,4 @@
-"""Costs beside the paper's printed ones."""
+"""Costs next to the paper's printed ones."""
 
 import csv
 
@@ -13,7 +13,7 @@ from olinear.bench.costs.cases import (
 from olinear.bench.costs.paper import Printed, printed_cell, printed_costs, printed_ratio
 from olinear.bench.costs.rows import COLUMNS, CostRow
 from olinear.bench.costs.table import PARTS, cost_lines, cost_table
-from olinear.bench.show.table import FORMATS
+from olinear.bench.show.tables import FORMATS
 
 # The paper's table
 
@@ -49,7 +49,7 @@ def test_every_cell_is_the_papers(paper_folder):
             kind, _, unit = label.rstrip(")").partition("(")
             for place, text in enumerate(cells if dataset in series else []):
                 model = names.get(head[2 + place - place % heads], head[2 + place - place % heads])
-                own = "plain" if model in efficiency.OWN else "main"
+                own = "plain" if efficiency.entry_of(model).forms else "main"
                 form = "normlin" if heads == 2 and place % 2 else own
                 cell = printed_costs()[model, form, series[dataset]][kinds[kind.strip()]]
                 assert cell == Printed(text, unit.removesuffix("/iter"))

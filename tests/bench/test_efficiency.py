@@ -17,11 +17,12 @@ from olinear.bench.costs import measuring
 from olinear.bench.costs.cases import (
     Case,
 )
-from olinear.bench.costs.measuring import Budget, Told, _in_words, _measure, best_times
+from olinear.bench.costs.measuring import Budget, Measured, _in_words, _measure
 from olinear.bench.costs.rows import CostRow, add_cost, costs_file, costs_of, read_costs
 from olinear.bench.costs.running import Runner, make_plan
 from olinear.bench.store.results import runs_folder
 from olinear.core.errors import ConfigError, DataError
+from olinear.core.runtime import Send
 
 # From Python 3.12 on, forking a process that has threads is warned of; what is forked here uses none of them.
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
@@ -36,35 +37,16 @@ SPEED = 1e9
 # Measuring
 
 
-def test_sides_take_turns_and_the_best_counts(monkeypatch):
-    monkeypatch.setattr("olinear.bench.costs.measuring.IN_A_ROW", 0.01)
-    order: list[str] = []
-
-    def side(name: str, seconds: float) -> Any:
-        def call() -> None:
-            order.append(name)
-            time.sleep(seconds)
-
-        return call
-
-    slow, quick = best_times(side("slow", 0.02), side("quick", 0.001), seconds=0.1)
-    assert slow >= 0.02
-    assert 0.001 <= quick < slow
-    turns = [name for name, before in zip(order, ["", *order], strict=False) if name != before]
-    assert turns[:4] == ["slow", "quick", "slow", "quick"]
-    assert order.count("quick") > order.count("slow")
-
-
 @pytest.mark.parametrize("stage", SMALL.stages)
-def test_a_stage_tells_memory_time_and_ratio(stage, monkeypatch):
-    monkeypatch.setattr("olinear.bench.costs.measuring.IN_A_ROW", 0.0001)
-    told: list[Told] = []
-    _measure(SMALL, stage, QUICK, told.append)
-    found = {name: value for message in told for name, value in message.found.items()}
+def test_a_stage_gives_memory_time_and_ratio(stage, monkeypatch):
+    monkeypatch.setattr("olinear.bench.costs.measuring.TURN", 0.0001)
+    sent: list[Measured] = []
+    _measure(SMALL, stage, QUICK, sent.append)
+    found = {name: value for message in sent for name, value in message.found.items()}
     assert found[f"{stage}_ratio"] == pytest.approx(found[f"{stage}_ms"] / found[f"reference_{stage}_ms"])
     assert 0 < found[f"{stage}_ratio"] < 1  # DLinear against OLinear
     assert f"{stage}_memory_mb" in found or not Path("/proc/self/status").exists()
-    assert told[0].silence == QUICK.call
+    assert sent[0].silence == QUICK.call
 
 
 def test_a_slow_call_is_not_repeated(monkeypatch):
@@ -72,7 +54,7 @@ def test_a_slow_call_is_not_repeated(monkeypatch):
     calls: list[str] = []
     monkeypatch.setattr(measuring, "SLOW", 0.0)
     monkeypatch.setattr(measuring, "training_step", lambda model, case: lambda: calls.append(type(model).__name__))
-    _measure(SMALL, "training", QUICK, lambda told: None)
+    _measure(SMALL, "training", QUICK, lambda message: None)
     assert calls.count("DLinear") == 2
     assert calls.count("OLinear") > 2
 
@@ -87,24 +69,24 @@ def test_want_of_memory_is_called_so():
 
 
 def quick_runner(results: Path, work: Any, **options: Any) -> Runner:
-    """A runner whose processes start in a moment and do what they are told to."""
+    """A runner whose processes start in a moment and do what they are given."""
     runner = Runner(results, budget=QUICK, **options)
     runner.context, runner.work = get_context("fork"), work
     return runner
 
 
-def behave(case: Case, stage: str, threads: int, budget: Budget, channel: Any) -> None:
-    """By model and stage: well, by an error, killed with something told, and not at all."""
-    channel.send(Told({f"{stage}_memory_mb": 3.0}))
+def behave(case: Case, stage: str, budget: Budget, send: Send) -> None:
+    """By model and stage: well, by an error, killed with something sent, and not at all."""
+    send(Measured({f"{stage}_memory_mb": 3.0}))
     if case.model == "RLinear":
         if stage == "training":
             os.kill(os.getpid(), signal.SIGKILL)
-        channel.send(Told(error="out of memory: so much"))
+        send(Measured(error="out of memory: so much"))
+        return
     if case.model == "FITS" and stage == "training":
-        channel.send(Told(silence=0.1))
+        send(Measured(silence=0.1))
         time.sleep(60)
-    channel.send(Told({f"{stage}_ms": 4.0, f"reference_{stage}_ms": 2.0, f"{stage}_ratio": 2.0}))
-    channel.send(Told(done=True))
+    send(Measured({f"{stage}_ms": 4.0, f"reference_{stage}_ms": 2.0, f"{stage}_ratio": 2.0}))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
@@ -116,7 +98,7 @@ def test_what_ends_badly_is_recorded_and_stops_nothing(tmp_path):
     assert rows["DLinear", "again"].training_ratio == good.training_ratio == 2.0
     assert (good.training_error, good.inference_error) == ("", "")
     assert killed.inference_error == "out of memory: so much"
-    assert killed.training_error == "killed: its process ended with code -9 (out of memory?)"
+    assert killed.training_error == "killed: its process ended with code -9 (killed, or out of memory?)"
     assert (killed.training_ratio, killed.training_memory_mb) == (None, 3.0)
     assert slow.training_error == "too slow: stopped after 0 seconds"
     assert slow.inference_ms == 4.0
@@ -125,8 +107,8 @@ def test_what_ends_badly_is_recorded_and_stops_nothing(tmp_path):
     assert "torch" in good.versions
 
 
-def fall_asleep(case: Case, stage: str, threads: int, budget: Budget, channel: Any) -> None:
-    channel.send(Told(silence=0.05))
+def fall_asleep(case: Case, stage: str, budget: Budget, send: Send) -> None:
+    send(Measured(silence=0.05))
     time.sleep(60)
 
 

@@ -4,22 +4,21 @@ import itertools
 import math
 
 import pytest
-from bench_parts import result
+from bench_parts import result, varied
 from efficiency_parts import cost
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from olinear.bench.costs.cases import ACCURACY, known_models
+from olinear.bench.costs.cases import ACCURACY, table_models
 from olinear.bench.costs.plot import Bubble, find_bubbles, mean_errors, plot_costs
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
+from olinear.bench.spec.identity import JobKey, TaskKey
 from olinear.bench.store.results import failed
 from olinear.evaluation.plots import save_figure
 
 
 def crowd() -> list[Bubble]:
     """As many models as there are, most of them close to each other."""
-    names = known_models()
+    names = table_models()
     return [
         Bubble(name, 0.38 + 0.004 * math.sin(place), 1.5 ** math.cos(3 * place), 20.0 + 15 * place)
         for place, name in enumerate(names)
@@ -33,7 +32,7 @@ def labels(figure):
 
 def test_every_label_is_there_and_none_covers_another():
     figure = plot_costs(crowd(), {})
-    assert sorted(label.get_text() for label in labels(figure)) == sorted(known_models())
+    assert sorted(label.get_text() for label in labels(figure)) == sorted(table_models())
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -68,24 +67,30 @@ def test_a_bubble_needs_cost_and_accuracy():
     slow = {"training_ratio": None, "training_error": "too slow: stopped after 60 seconds"}
     costs = [cost("OLinear", "folded", ratio=1.0), cost("OLinear", "plain", ratio=1.5), cost("DLinear", ratio=0.1)]
     costs += [cost("DLinear", series=321, ratio=0.3), cost("Leddam"), cost("TimesNet", **slow), cost("Ridge")]
-    scores = [result(Job(ACCURACY, model), 0.4) for model in ("OLinear", "DLinear", "TimesNet", "Ridge", "FITS")]
+    scores = [result(JobKey(ACCURACY, model), 0.4) for model in ("OLinear", "DLinear", "TimesNet", "Ridge", "FITS")]
     bubbles, missing = find_bubbles(costs, scores)
     assert bubbles == [Bubble("OLinear", 0.4, 1.0, 50.0), Bubble("DLinear", 0.4, 0.1, 5.0)]
     assert {missing[name] for name in ("FITS", "OLinear-C")} == {"cost not measured"}
     assert (missing["Leddam"], missing["TimesNet"], missing["Ridge"]) == ("no accuracy", "too slow", "not trained")
-    assert len(bubbles) + len(missing) == len(known_models())
+    assert len(bubbles) + len(missing) == len(table_models())
 
 
 def test_the_cost_is_that_of_the_model_that_has_the_accuracy():
     """PatchTST is trained with width 16, where the paper's table of costs has 512."""
     costs = [cost("PatchTST", "trained", ratio=0.5), cost("PatchTST", ratio=9.0), cost("CARD", ratio=3.0)]
-    scores = [result(Job(ACCURACY, model), 0.4) for model in ("PatchTST", "CARD")]
+    scores = [result(JobKey(ACCURACY, model), 0.4) for model in ("PatchTST", "CARD")]
     bubbles, _ = find_bubbles(costs, scores)
     assert {bubble.name: bubble.ratio for bubble in bubbles} == {"PatchTST": 0.5, "CARD": 3.0}
 
 
 def test_accuracy_is_the_mean_over_seeds_of_the_main_variant():
-    rows = [result(Job(ACCURACY, "DLinear", seed=seed), mse) for seed, mse in ((2023, 0.4), (2024, 0.5))]
-    rows += [result(Job(ACCURACY, "DLinear", "setting=tsl"), 0.9), result(Job(TaskKey("ETTh1", 96, 192), "DLinear"), 9)]
-    rows += [result(Job(ACCURACY, variant="OLinear-C"), 0.3), failed(Job(ACCURACY, "FITS"), "out of memory")]
+    rows = [result(JobKey(ACCURACY, "DLinear", seed=seed), mse) for seed, mse in ((2023, 0.4), (2024, 0.5))]
+    rows += [
+        result(varied(JobKey(ACCURACY, "DLinear"), "setting=tsl"), 0.9),
+        result(JobKey(TaskKey("ETTh1", 96, 192), "DLinear"), 9),
+    ]
+    rows += [
+        result(varied(JobKey(ACCURACY), "OLinear-C"), 0.3),
+        failed(JobKey(ACCURACY, "FITS"), "out of memory"),
+    ]
     assert mean_errors(rows) == {"DLinear": pytest.approx(0.45), "OLinear-C": 0.3}

@@ -4,38 +4,48 @@ from dataclasses import replace
 
 import pytest
 import torch
+from bench_parts import varied
 
-from olinear.bench.spec.jobs import LOOKBACKS, VARIANTS, Job, Recipe, expand, recipe, spell
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.jobs import expand, recipe
 from olinear.bench.spec.model_settings import Setting
-from olinear.bench.spec.task import CORRELATION, TaskKey, find_task, tasks
+from olinear.bench.spec.recipes import Bases, Recipe, Source
+from olinear.bench.spec.task import CORRELATION, tasks
+from olinear.bench.spec.variants import LOOKBACKS, VARIANTS, find_variant
 from olinear.core.errors import ConfigError
-from olinear.models import MODELS
+from olinear.data.datasets import find_dataset
+from olinear.models import MAIN, MODELS
 
 KEY = TaskKey("ETTh2", 96, 192)
-PLAIN = Recipe(find_task(KEY), "ETTh2", "ETTh2")
+H1, H2, POWER = (Source(find_dataset(name)) for name in ("ETTh1", "ETTh2", "Power"))
+
+
+def own(key: TaskKey, name: str = MAIN) -> dict[str, object]:
+    """What a task says of a model, or of a variant that has settings of its own."""
+    setting = tasks()[key].settings[name]
+    return {"options": setting.options, "training": setting.config}
+
+
+PLAIN = Recipe(KEY, MAIN, scored=H2, trained=H2, **own(KEY))
 CHANGES = {
     "main": {},
-    "OLinear-C": {"task": find_task(KEY, CORRELATION), "correlation": True},
+    "OLinear-C": {**own(KEY, CORRELATION), "correlation": True},
     "lookback-search": {},
     "few-shot=first": {"train_share": 0.1, "train_end": "first"},
     "few-shot=last": {"train_share": 0.1, "train_end": "last"},
-    "zero-shot=ETTh1": {
-        "task": find_task(KEY._replace(dataset="ETTh1")),
-        "train_on": "ETTh1",
-        "basis_from": "ETTh1",
-    },
-    "q-ratio=0.2": {"basis_share": 0.2},
-    "q-ratio=1": {"basis_share": 1.0},
-    "swapped-q=Power": {"basis_from": "Power"},
-    "embed=8": {"task": replace(PLAIN.task, embed_dim=8)},
-    "rank=7": {"rank": 7},
+    "zero-shot=ETTh1": {**own(KEY._replace(dataset="ETTh1")), "trained": H1},
+    "q-ratio=0.2": {"bases": Bases(H2, share=0.2)},
+    "q-ratio=1": {"bases": Bases(H2, share=1.0)},
+    "swapped-q=Power": {"bases": Bases(POWER)},
+    "embed=8": {"options": {**PLAIN.options, "embed_dim": 8}},
+    "rank=7": {"options": {**PLAIN.options, "rank": 7}},
 }
 
 
 @pytest.mark.parametrize(("variant", "changes"), CHANGES.items(), ids=CHANGES)
 def test_a_variant_changes_one_thing(variant, changes):
     """An ablation that changed something else besides would explain nothing."""
-    assert recipe(Job(KEY, variant=variant)) == replace(PLAIN, **changes)
+    assert recipe(varied(JobKey(KEY), variant)) == replace(PLAIN, **changes)
 
 
 def test_every_variant_is_tested():
@@ -44,18 +54,19 @@ def test_every_variant_is_tested():
 
 def test_every_task_has_a_recipe():
     for key, task in tasks().items():
-        assert recipe(Job(key)) == Recipe(task, key.dataset, key.dataset)
-        assert recipe(Job(key, variant=CORRELATION)).correlation
+        source = Source(find_dataset(key.dataset), task.split)
+        assert recipe(JobKey(key)) == Recipe(key, MAIN, scored=source, trained=source, **own(key))
+        assert recipe(JobKey(key, variant=Variant(CORRELATION))).correlation
 
 
 def test_the_lookback_search_keeps_the_settings_of_lookback_96():
     for job in expand([KEY], "lookback-search", 1):
-        assert recipe(job).task == replace(PLAIN.task, key=job.key)
+        assert recipe(job) == replace(PLAIN, key=job.key)
 
 
 def test_zero_shot_trains_with_the_settings_of_where_it_trains():
-    plan = recipe(Job(TaskKey("ETTh2", 96, 96), variant="zero-shot=ETTm1"))
-    assert plan.task == find_task(TaskKey("ETTm1", 96, 96))
+    plan = recipe(varied(JobKey(TaskKey("ETTh2", 96, 96)), "zero-shot=ETTm1"))
+    assert {"options": plan.options, "training": plan.training} == own(TaskKey("ETTm1", 96, 96))
 
 
 @pytest.mark.parametrize(
@@ -90,14 +101,14 @@ def test_zero_shot_trains_with_the_settings_of_where_it_trains():
 )
 def test_variants_that_are_refused(variant, words):
     with pytest.raises(ConfigError) as caught:
-        recipe(Job(KEY, variant=variant))
+        recipe(varied(JobKey(KEY), variant))
     for word in words:
         assert word in str(caught.value)
 
 
-def test_a_task_that_is_none_is_refused():
+def test_an_unknown_task_is_refused():
     with pytest.raises(ConfigError, match="ETTh2 48->192 is not one of the paper's tasks"):
-        recipe(Job(KEY._replace(lookback=48)))
+        recipe(JobKey(KEY._replace(lookback=48)))
 
 
 @pytest.mark.parametrize(
@@ -114,14 +125,14 @@ def test_a_task_that_is_none_is_refused():
 )
 def test_a_variant_has_one_spelling(given, spelt):
     """Two spellings would be two jobs, and what is finished would be done again."""
-    assert spell(given) == spelt
-    assert {job.variant for job in expand([KEY], given, 2)} == {spelt}
+    assert str(find_variant(given)) == spelt
+    assert {str(job.variant) for job in expand([KEY], given, 2)} == {spelt}
 
 
 def test_expand():
     keys = [KEY, TaskKey("ILI", 36, 24)]
     jobs = expand(keys, "main", 3)
-    assert jobs == [Job(key, seed=seed) for key in keys for seed in (2023, 2024, 2025)]
+    assert jobs == [JobKey(key, seed=seed) for key in keys for seed in (2023, 2024, 2025)]
     assert {job.model for job in jobs} == {"OLinear"}
 
 
@@ -139,49 +150,64 @@ def test_names_of_files_are_as_many_as_the_jobs():
 
 
 def test_a_job_in_words():
-    assert str(Job(KEY)) == "ETTh2 96->192 OLinear seed 2023"
-    assert str(Job(KEY, variant="embed=8", seed=2024)) == "ETTh2 96->192 OLinear embed=8 seed 2024"
+    assert str(JobKey(KEY)) == "ETTh2 96->192 OLinear seed 2023"
+    assert str(varied(JobKey(KEY, seed=2024), "embed=8")) == "ETTh2 96->192 OLinear embed=8 seed 2024"
 
 
 def test_another_model_is_trained_as_its_own_paper_says():
     """Its data and split are the task's, its optimisation is not."""
     key = TaskKey("ETTh1", 96, 96)
-    plan = recipe(Job(key, "Leddam"))
-    assert (plan.model, plan.loss, plan.options["model_dim"]) == ("Leddam", "l2", 256)
-    assert (plan.task.batch_size, plan.task.schedule, plan.task.key) == (128, "constant", key)
-    other = recipe(Job(key, "DLinear", "setting=tsl"))
-    assert (other.options, other.task.learning_rate) == ({"init": "mean"}, 1e-4)
+    plan = recipe(JobKey(key, "Leddam"))
+    assert (plan.model, plan.training.loss, plan.options["model_dim"]) == ("Leddam", "l2", 256)
+    assert (plan.training.batch_size, plan.training.schedule, plan.key) == (128, "constant", key)
+    other = recipe(varied(JobKey(key, "DLinear"), "setting=tsl"))
+    assert (other.options, other.training.learning_rate) == ({"init": "mean"}, 1e-4)
 
 
-@pytest.mark.parametrize("job", [("DLinear", "bases/Fourier"), ("DLinear", "OLinear-C"), ("DLinear", "rank=2")])
-def test_a_variant_of_another_model_is_refused(job):
-    with pytest.raises(ConfigError, match="has no variant"):
-        recipe(Job(TaskKey("ETTh1", 96, 96), *job))
+@pytest.mark.parametrize("variant", ["bases/Fourier", "OLinear-C", "rank=2", "embed=8", "q-ratio=0.2"])
+def test_a_variant_needs_what_it_changes(variant):
+    """An option, or orthogonal bases: DLinear has neither."""
+    with pytest.raises(ConfigError, match="DLinear has no variant"):
+        recipe(varied(JobKey(TaskKey("ETTh1", 96, 96), "DLinear"), variant))
 
 
-def test_another_setting_of_olinear_changes_its_training_alone(monkeypatch):
-    slow = Setting(training={"learning_rate": 1e-5, "patience": 20})
-    monkeypatch.setattr("olinear.bench.spec.model_settings.settings", lambda: {"OLinear": {"slow": slow}})
-    plain, plan = (recipe(Job(TaskKey("ILI", 36, 24), variant=name)) for name in ("main", "setting=slow"))
-    assert (plan.task.learning_rate, plan.task.patience) == (1e-5, 20)
-    assert replace(plan, task=plain.task) == plain
+def test_a_variant_is_for_every_model_that_has_what_it_changes():
+    changed = recipe(varied(JobKey(TaskKey("ETTh1", 96, 96), "FreTS"), "embed=8"))
+    assert changed.options["embed_dim"] == 8
+
+
+def test_a_model_without_a_setting_is_taken_with_its_defaults(monkeypatch):
+    """One from another package has none in models.toml."""
+    monkeypatch.setitem(MODELS._cards, "Newest", replace(MODELS.find("DLinear"), name="Newest"))
+    plan = recipe(JobKey(TaskKey("ETTh1", 96, 96), "Newest"))
+    assert (plan.options, plan.training) == ({}, Setting(loss="weighted_l1").config)
+
+
+def test_another_setting_of_olinear_changes_what_it_names_alone():
+    plain, slow, dropout = (
+        recipe(varied(JobKey(TaskKey("ILI", 36, 24)), name)) for name in ("main", "setting=slow", "setting=dropout")
+    )
+    assert (slow.training.learning_rate, slow.training.patience) == (2e-5, 10)
+    same = {"learning_rate": plain.training.learning_rate, "patience": plain.training.patience}
+    assert replace(slow, training=slow.training.model_copy(update=same)) == plain
+    assert dropout.options == {**plain.options, "dropout": 0.3}
 
 
 def test_main_has_one_name():
     with pytest.raises(ConfigError, match="the main setting is the variant main"):
-        spell("setting=main")
+        find_variant("setting=main")
 
 
 def test_an_unknown_setting_is_refused():
     with pytest.raises(ConfigError, match="OLinear has no setting 'tsl'"):
-        recipe(Job(TaskKey("ETTh1", 96, 96), "OLinear", "setting=tsl"))
+        recipe(varied(JobKey(TaskKey("ETTh1", 96, 96)), "setting=tsl"))
     with pytest.raises(ConfigError, match="no setting 'mine': it has main, ILI, tsl"):
-        recipe(Job(TaskKey("ETTh1", 96, 96), "DLinear", "setting=mine"))
+        recipe(varied(JobKey(TaskKey("ETTh1", 96, 96), "DLinear"), "setting=mine"))
 
 
 def test_every_model_of_the_zoo_has_a_setting_that_builds():
     for model in MODELS:
         if model != "OLinear":
-            plan = recipe(Job(TaskKey("ETTh1", 96, 96), model))
+            plan = recipe(JobKey(TaskKey("ETTh1", 96, 96), model))
             with torch.device("meta"):
                 assert MODELS.find(model).load()(7, 96, 96, **plan.options)

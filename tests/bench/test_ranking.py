@@ -1,12 +1,12 @@
-"""Models beside each other: means over seeds, ranks over the tasks they share, marks only where windows show it."""
+"""Models side by side: means over seeds, ranks over the tasks they share, marks only where windows show it."""
 
 import numpy as np
 import pytest
-from bench_parts import result
+from bench_parts import result, varied
 
-from olinear.bench.read.ranking import rank_models, ranking_lines, ranking_table
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
+from olinear.bench.read.ranking import rank_models
+from olinear.bench.show.rankings import ranking_lines, ranking_table
+from olinear.bench.spec.identity import JobKey, TaskKey
 from olinear.bench.store.results import errors_path, read_errors, save_errors
 from olinear.core.errors import DataError
 
@@ -15,7 +15,7 @@ H96, H192 = TaskKey("ETTh1", 96, 96), TaskKey("ETTh1", 96, 192)
 
 def made(scores: dict[str, dict[TaskKey, list[float]]]):
     return [
-        result(Job(key, model, seed=2023 + index), value)
+        result(JobKey(key, model, seed=2023 + index), value)
         for model, by_task in scores.items()
         for key, values in by_task.items()
         for index, value in enumerate(values)
@@ -48,7 +48,10 @@ def test_means_ranks_and_what_is_missing(tmp_path):
 
 
 def test_other_variants_and_lonely_tasks_are_left_out(tmp_path):
-    rows = [*made({"OLinear": {H96: [0.3], H192: [0.4]}, "DLinear": {H96: [0.4]}}), result(Job(H192, variant="rank=2"))]
+    rows = [
+        *made({"OLinear": {H96: [0.3], H192: [0.4]}, "DLinear": {H96: [0.4]}}),
+        result(varied(JobKey(H192), "rank=2")),
+    ]
     assert rank_models(rows, tmp_path).tasks == (H96,)
     assert rank_models(rows, tmp_path, wanted=[H192]).tasks == ()
 
@@ -60,7 +63,7 @@ def test_marks(tmp_path):
     main = rng.random(2785)
     for name, shift in {"OLinear": 0, "DLinear": 0.1, "RLinear": -0.1, "Ridge": 0}.items():
         noise = 0.1 * rng.normal(size=2785) if name != "OLinear" else 0
-        save_errors(tmp_path, Job(H96, name), np.float32(main + shift + noise))
+        save_errors(tmp_path, JobKey(H96, name), np.float32(main + shift + noise))
     ranking = rank_models(rows, tmp_path)
     marks = {model: mark for (model, _), mark in ranking.marks.items()}
     assert marks == {"DLinear": "-", "RLinear": "+", "Ridge": "", "TiDE": "?"}
@@ -71,7 +74,7 @@ def test_where_nothing_could_be_shown_nothing_is_tested(tmp_path):
     """Seven blocks have a least p of 0.016, times four models more than 0.05: no mark would ever appear."""
     names = ("OLinear", "DLinear", "RLinear", "Ridge", "TiDE")
     for name in names:
-        save_errors(tmp_path, Job(H192, name), np.float32(np.ones(2689) + (name != "OLinear")))
+        save_errors(tmp_path, JobKey(H192, name), np.float32(np.ones(2689) + (name != "OLinear")))
     ranking = rank_models(made({name: {H192: [0.4]} for name in names}), tmp_path)
     assert set(ranking.marks.values()) == {"°"}
     assert any(line.startswith("° not tested: too few test windows") for line in ranking_lines(ranking))
@@ -107,7 +110,7 @@ def test_without_a_task_of_all_there_is_no_mean_rank(tmp_path):
 
 
 def test_damaged_errors_are_named(tmp_path):
-    job = Job(H96)
+    job = JobKey(H96)
     errors_path(tmp_path, job).parent.mkdir()
     errors_path(tmp_path, job).write_bytes(b"no array")
     with pytest.raises(DataError, match="is damaged"):

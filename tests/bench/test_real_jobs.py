@@ -1,42 +1,54 @@
 """Whole jobs with small models: scores, seeds, and what the row says of its source."""
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from bench_parts import POWER, write_data
+from bench_parts import POWER, varied, write_data
 
-from olinear.bench.run import preparing, running
-from olinear.bench.run.running import run_job
-from olinear.bench.spec import jobs
-from olinear.bench.spec.task import find_task
+from olinear.bench.run import running
+from olinear.bench.run.running import Outcome, run_job
+from olinear.bench.spec.identity import JobKey
+from olinear.bench.spec.jobs import recipe
+from olinear.bench.spec.task import TaskSet, paper_tasks
+from olinear.bench.store.results import add_row, read_results
 from olinear.core.errors import DataError
-from olinear.nn import OLinear
+from olinear.evaluation import METRICS, Metric
 from olinear.nn.bases import make_basis
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every task with a tiny model and three epochs."""
+def tiny_tasks() -> TaskSet:
+    """The task of POWER, and of swapped bases, with a tiny model and three epochs."""
+    smaller = {"options": {"model_dim": 8, "ff_dim": 8, "embed_dim": 2, "blocks": 1, "dropout": 0.0}}
+    tasks = {}
+    for key, task in paper_tasks().tasks.items():
+        settings = {
+            name: setting.model_copy(update=smaller | {"training": setting.training | {"max_epochs": 3}})
+            for name, setting in task.settings.items()
+        }
+        tasks[key] = replace(task, settings=settings)
+    return TaskSet(tasks, {}, "tests")
 
-    def find(*arguments):
-        return replace(find_task(*arguments), model_dim=8, ff_dim=8, embed_dim=2, blocks=1, max_epochs=3)
 
-    monkeypatch.setattr(jobs, "find_task", find)
+TINY = tiny_tasks()
 
 
-def test_a_real_job(small, tmp_path):
+def run(job: JobKey, folder: Path, checkpoint: Path) -> Outcome:
+    return run_job(job, recipe(job, TINY), folder, checkpoint)
+
+
+def test_a_real_job(tmp_path):
     """The scores in the row are those of the best weights on the test windows, cut and scored by NumPy here."""
     folder = write_data(tmp_path / "data")
     models = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preparing, "OLinear", lambda *sizes, **rest: models.append(OLinear(*sizes, **rest)) or models[-1])
-        row, _, errors = run_job(POWER, folder, tmp_path / "run")
+        build = running.build_model
+        patch.setattr(running, "build_model", lambda *given: models.append(build(*given)) or models[-1])
+        row, _, errors = run(POWER, folder, tmp_path / "run")
         assert (tmp_path / "run").exists()
-        again, _, _ = run_job(POWER, folder, tmp_path / "other")
+        again, _, _ = run(POWER, folder, tmp_path / "other")
     assert replace(again, seconds=None, peak_memory_mb=None) == replace(row, seconds=None, peak_memory_mb=None)
     assert (row.epochs, row.windows) == (3, 24 - 9 + 1)
     assert row.parameters == sum(weight.numel() for weight in models[0].parameters())
@@ -57,18 +69,19 @@ def test_a_real_job(small, tmp_path):
         np.testing.assert_allclose(transform.basis, make_basis("pearson", size, scaled[:84]), atol=1e-6)
 
 
-def test_other_real_jobs(small, tmp_path):
+def test_other_real_jobs(tmp_path):
     """Each variant trains, and makes a difference."""
     folder = write_data(tmp_path / "data")
     variants = ["main", "OLinear-C", "q-ratio=0.5", "swapped-q=ILI", "embed=3", "bases/Fourier", "rank=2"]
-    rows = [run_job(replace(POWER, variant=variant), folder, tmp_path / variant)[0] for variant in variants]
-    assert [row.variant for row in rows] == variants
+    rows = [run(varied(POWER, variant), folder, tmp_path / variant)[0] for variant in variants]
+    assert [str(row.variant) for row in rows] == variants
     for row in rows:
-        assert np.isfinite([row.mse, row.mae, row.r2, row.pearson, row.mase, row.validation_loss]).all()
+        assert np.isfinite([*row.scores.values(), row.validation_loss]).all()
+        assert {"mse", "mae", "r2", "pearson", "window_mase", "mase"} <= set(row.scores)
     assert len({row.mse for row in rows}) == len(variants)
 
 
-def test_a_seed_decides_the_first_weights_and_the_order(small, tmp_path, monkeypatch):
+def test_a_seed_decides_the_first_weights_and_the_order(tmp_path, monkeypatch):
     """Both, so that the spread over seeds is not of one of them alone."""
     folder = write_data(tmp_path / "data")
     weights, seeds = [], []
@@ -80,7 +93,7 @@ def test_a_seed_decides_the_first_weights_and_the_order(small, tmp_path, monkeyp
         return train(model, training, validation, config, **others)
 
     monkeypatch.setattr(running, "train", look)
-    rows = [run_job(replace(POWER, seed=seed), folder, tmp_path / str(seed))[0] for seed in (2023, 2024)]
+    rows = [run(replace(POWER, seed=seed), folder, tmp_path / str(seed))[0] for seed in (2023, 2024)]
     assert rows[0].mse != rows[1].mse
     assert seeds == [2023, 2024]
     for seed, found in zip(seeds, weights, strict=True):
@@ -90,18 +103,26 @@ def test_a_seed_decides_the_first_weights_and_the_order(small, tmp_path, monkeyp
 
 def test_data_that_is_not_there(bare_machine, tmp_path):
     with pytest.raises(DataError, match=r"Power needs power.csv, not found in"):
-        run_job(POWER, tmp_path, tmp_path / "run")
+        run(POWER, tmp_path, tmp_path / "run")
 
 
-def test_commit(tmp_path, monkeypatch):
-    """Of the checkout this runs from, marked if it was changed; nothing where git knows nothing of it."""
-    told = running.commit()
-    root = Path(__file__).parents[2]
-    here = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    if here.returncode == 0:
-        assert here.stdout.startswith(told.rstrip("+"))
-        assert len(told.rstrip("+")) == 10
-    monkeypatch.setattr(running, "__file__", str(tmp_path / "running.py"))
-    assert running.commit() == ""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert running.commit() == ""
+def test_a_metric_of_the_registry_is_in_new_rows(tmp_path, monkeypatch):
+    """One entry adds it to what is scored, kept and read."""
+    add_row(tmp_path, run(varied(POWER, "rank=2"), write_data(tmp_path / "data"), tmp_path / "before").row)
+    added = Metric("cubed", "cubed", "mean cubed error", lambda case: case.mean(case.error.abs() ** 3))
+    monkeypatch.setitem(METRICS, "cubed", added)
+    row = run(POWER, tmp_path / "data", tmp_path / "run").row
+    add_row(tmp_path, row)
+    found = {each.job: each for each in read_results(tmp_path)}
+    assert found[POWER].scores["cubed"] == pytest.approx(row.scores["cubed"], rel=1e-5)
+    assert "cubed" not in found[varied(POWER, "rank=2")].scores
+
+
+def test_mase_is_scaled_by_the_training_rows(tmp_path):
+    """Not by what the window shows: the standard one, with the last value as the forecast to beat."""
+    folder = write_data(tmp_path / "data")
+    row = run(POWER, folder, tmp_path / "run").row
+    values = np.loadtxt(folder / "power.csv", delimiter=",", skiprows=1, usecols=(1, 2))
+    scaled = ((values - values[:84].mean(0)) / values[:84].std(0)).astype(np.float32)
+    steps = np.abs(np.diff(scaled[:84], axis=0)).mean(0)
+    assert steps.min() * row.scores["mase"] <= row.mae <= steps.max() * row.scores["mase"]

@@ -3,8 +3,9 @@
 import pytest
 from reading_parts import ILI, SMALL, paper_rows
 
-from olinear.bench.read.remarks import read_remarks, worse_table
+from olinear.bench.read.remarks import read_remarks
 from olinear.bench.read.summary import score_tasks
+from olinear.bench.show.scores import worse_table
 from olinear.core.errors import DataError
 
 WORST = ILI._replace(horizon=6)
@@ -31,11 +32,11 @@ def test_remarks_belong_to_a_model(tmp_path):
         ('[OLinear]\n"ILI 12->4" = "x"', "a remark on 'ILI 12->4', which is no task: write one as 'ILI 12->3'"),
         ('[Olinear]\n"ILI 12->3" = "x"', "a table 'Olinear', which is no model"),
         ('OLinear = "x"', "a table 'OLinear', which is no model: write one as"),
-        ("ILI 12->3 = x", "is no TOML file"),
+        ("ILI 12->3 = x", "is not a TOML file"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path, text, words):
     (tmp_path / "remarks.toml").write_text(text)
-    with pytest.raises(DataError, match=words) as told:
+    with pytest.raises(DataError, match=words) as caught:
         read_remarks(tmp_path, "OLinear")
-    assert "remarks.toml" in str(told.value)
+    assert "remarks.toml" in str(caught.value)

@@ -3,18 +3,19 @@
 import json
 import math
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from reading_parts import ILI, SMALL, paper_rows, row
+from bench_parts import varied
+from reading_parts import ILI, SMALL, change, paper_rows, row
 
 from olinear.bench.read.summary import Selection
 from olinear.bench.show.report import make_report, write_report
-from olinear.bench.spec.jobs import Job
+from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.task import published
-from olinear.bench.store.results import Row, add_row
+from olinear.bench.store.results import add_row
+from olinear.bench.store.rows import Row
 from olinear.core.errors import OutputError
 
 VOID = {"meta"}
@@ -81,8 +82,8 @@ def make(tmp_path, no_data):
 
 
 def some_rows() -> list[Row]:
-    failed = replace(row(ILI, 1.0, seed=2024), mse=None, mae=None, error="killed")
-    gone = replace(row(ILI._replace(horizon=6), 1.0), mse=None, mae=None, error=EVIL)
+    failed = change(row(ILI, 1.0, seed=2024), mse=None, mae=None, error="killed")
+    gone = change(row(ILI._replace(horizon=6), 1.0), mse=None, mae=None, error=EVIL)
     return [*paper_rows(1.1, [SMALL]), *paper_rows(0.9, [ILI]), failed, gone]
 
 
@@ -94,7 +95,7 @@ def window(**changes: object) -> dict[str, object]:
 def forecasts(*windows: dict[str, object], variant: str = "main") -> dict[str, str]:
     names = dict(zip(("dataset", "lookback", "horizon"), SMALL, strict=True))
     text = json.dumps(names | {"variant": variant, "seed": 2023, "windows": list(windows)})
-    return {f"{Job(SMALL, variant=variant).name}.json": text}
+    return {f"{varied(JobKey(SMALL), variant).name}.json": text}
 
 
 # The whole page
@@ -196,7 +197,7 @@ def test_what_is_missing_and_why(make):
 
 
 def test_how_it_was_made(make):
-    rows = [row(SMALL, 0.3), replace(row(SMALL, 0.3, seed=2024), commit="def456+", versions="olinear 9, torch 8")]
+    rows = [row(SMALL, 0.3), change(row(SMALL, 0.3, seed=2024), commit="def456+", versions="olinear 9, torch 8")]
     making = make(rows).text("making")
     assert "2 with a result, 0.0 hours" in making
     assert "2023, 2024" in making
@@ -206,15 +207,15 @@ def test_how_it_was_made(make):
     assert "--variant" not in making
 
 
-def test_variants_have_a_line_beside_our_main_results(make):
-    other = [replace(one, variant="rank=2") for one in paper_rows(1.32, [SMALL])]
-    alone = [replace(one, variant="rank=4") for one in paper_rows(1.0, [SMALL._replace(horizon=192)])]
+def test_variants_have_a_line_next_to_our_main_results(make):
+    other = [change(one, variant="rank=2") for one in paper_rows(1.32, [SMALL])]
+    alone = [change(one, variant="rank=4") for one in paper_rows(1.0, [SMALL._replace(horizon=192)])]
     page = make([*some_rows(), *other, *alone])
     assert page.text("variants").endswith("OLinear rank=2 1 1.200 1.200")  # some_rows has 1.1 times the paper's there
 
 
 def test_other_models_have_a_line(make):
-    other = [replace(one, model="DLinear", mse=0.345 * 1.2, mae=0.372) for one in paper_rows(1.0, [SMALL])]
+    other = [change(one, model="DLinear", mse=0.345 * 1.2, mae=0.372) for one in paper_rows(1.0, [SMALL])]
     assert make([*some_rows(), *other]).text("models").endswith("DLinear 1 140 1.200 1.000 1 0 0")
 
 
@@ -231,7 +232,7 @@ def test_another_selection(make):
 
 
 def test_only_failures_still_make_a_page(make):
-    page = make([replace(row(SMALL, 1.0), mse=None, mae=None, error="killed")])
+    page = make([change(row(SMALL, 1.0), mse=None, mae=None, error="killed")])
     assert "mean MSE ratio –" in page.text()
     assert "charts" not in page.sections
     assert "96->96 failed: killed" in page.text("missing")

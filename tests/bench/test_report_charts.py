@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from olinear.bench.show.markup import Markup, tag
 from olinear.bench.show.report_charts import Axis, Bar, bar_chart, forecast_chart
-from olinear.bench.show.report_markup import Markup, tag
 
 
 def test_a_line_is_broken_where_a_value_is_missing():

@@ -1,31 +1,24 @@
 """Rows are written whole or not at all, one for each job, whoever writes at the same time."""
 
 import csv
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bench_parts import EXCHANGE, ILI, POWER, quick_processes, result
+from bench_parts import EXCHANGE, ILI, POWER, quick_processes, result, varied
 
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import COLUMNS, Row, add_row, failed, finished, read_file, read_results, repeat_quick
+from olinear.bench.spec.identity import JobKey, TaskKey
+from olinear.bench.store.results import add_row, failed, finished, read_file, read_results, repeat_quick
+from olinear.bench.store.rows import FACTS, Row, columns_of
 from olinear.core.errors import DataError
 
 PROMISED = (
-    "dataset, lookback, horizon, model, variant, seed, mse, mae, r2, pearson, mase, windows, best_epoch, epochs, "
-    "seconds, parameters, peak_memory_mb, versions, commit, error"
+    "schema, dataset, lookback, horizon, model, variant, seed, mse, mae, r2, pearson, mase, windows, best_epoch, "
+    "epochs, seconds, parameters, peak_memory_mb, versions, commit, error, validation_loss"
 )
 FULL = Row(
-    *EXCHANGE.key,
-    "OLinear",
-    "q-ratio=0.2",
-    2024,
-    mse=0.081234,
-    mae=0.2,
-    r2=-2.5,
-    pearson=float("inf"),
-    mase=1e-7,
+    job=varied(replace(EXCHANGE, seed=2024), "q-ratio=0.2"),
+    scores={"mse": 0.081234, "mae": 0.2, "r2": -2.5, "pearson": float("inf"), "mase": 1e-7},
     windows=1422,
     best_epoch=1,
     epochs=2,
@@ -50,8 +43,65 @@ def test_further_seeds_of_what_is_quick(tmp_path):
 
 
 def test_columns():
-    assert COLUMNS[:20] == PROMISED.split(", ")
-    assert COLUMNS[20:] == ["validation_loss"]
+    assert columns_of([FULL]) == PROMISED.split(", ")
+
+
+V1 = (
+    "dataset,lookback,horizon,model,variant,seed,mse,mae,r2,pearson,mase,windows,best_epoch,epochs,seconds,parameters,"
+    "peak_memory_mb,versions,commit,error,validation_loss\n"
+    "power,12,9,OLinear,embed=8,2023,0.5,0.25,-1.5,0.75,3.5,16,2,7,3.5,100,,olinear 0.1.0,abc,,0.375\n"
+)
+
+
+def test_schema_1_is_read(tmp_path):
+    """Files without the number are of schema 1, whose `mase` is called `window_mase` now."""
+    (tmp_path / "OLinear.csv").write_text(V1)
+    (row,) = read_results(tmp_path)
+    assert row.job == varied(POWER, "embed=8")
+    assert row.scores == {"mse": 0.5, "mae": 0.25, "r2": -1.5, "pearson": 0.75, "window_mase": 3.5}
+    assert (row.windows, row.peak_memory_mb, row.validation_loss, row.error) == (16, None, 0.375, "")
+
+
+def test_a_file_of_schema_1_goes_on_as_schema_2(tmp_path):
+    (tmp_path / "OLinear.csv").write_text(V1)
+    (old,) = read_results(tmp_path)
+    add_row(tmp_path, result(ILI))
+    assert {row.job: row for row in read_results(tmp_path)} == {old.job: old, ILI: result(ILI)}
+    assert (tmp_path / "OLinear.csv").read_text().startswith("schema,dataset,")
+
+
+def test_metrics_may_differ_from_row_to_row(tmp_path):
+    """An older row lacks what a newer one has, and the other way round; neither is lost."""
+    older = Row(job=ILI, scores={"mse": 0.5, "mae": 0.5, "elsewhere": 2.0})
+    newer = Row(job=POWER, scores={"mse": 0.5, "mae": 0.5, "brand_new": 1.5})
+    for row in (older, newer):
+        add_row(tmp_path, row)
+    assert read_results(tmp_path) == [older, newer]
+
+
+def test_facts_may_be_absent(tmp_path):
+    (tmp_path / "OLinear.csv").write_text("schema,dataset,lookback,horizon,model,variant,seed,mse,mae\n"
+                                          "2,Power,12,9,OLinear,main,2023,0.5,0.25\n")  # fmt: skip
+    assert read_results(tmp_path) == [Row(job=POWER, scores={"mse": 0.5, "mae": 0.25})]
+
+
+def test_a_column_of_a_later_version_is_kept(tmp_path):
+    add_row(tmp_path, result(POWER))
+    path = tmp_path / "OLinear.csv"
+    head, line = path.read_text().splitlines()
+    path.write_text(f"{head},machine\n{line},my laptop\n")
+    add_row(tmp_path, result(ILI))
+    assert {row.job: dict(row.other) for row in read_results(tmp_path)} == {
+        POWER: {"machine": "my laptop"},
+        ILI: {"machine": ""},
+    }
+
+
+def test_a_dataset_of_ones_own(tmp_path):
+    own = replace(POWER, key=TaskKey("sales", 48, 12))
+    for job in (own, ILI):
+        add_row(tmp_path, result(job))
+    assert [row.job for row in read_results(tmp_path)] == [ILI, own]
 
 
 def test_round_trip(tmp_path):
@@ -60,7 +110,8 @@ def test_round_trip(tmp_path):
         add_row(tmp_path, row)
     found = read_results(tmp_path)
     assert sorted(map(repr, found)) == sorted(map(repr, rows))
-    assert {type(value) for row in found for value in asdict(row).values()} == {str, int, float, type(None)}
+    facts = [getattr(row, name) for row in found for name in FACTS]
+    assert {type(value) for value in facts} == {str, int, float, type(None)}
     assert [path.name for path in tmp_path.iterdir() if path.name != ".runs"] == ["OLinear.csv"]
 
 
@@ -99,10 +150,10 @@ def test_a_result_is_replaced_by_a_result_and_never_by_a_failure(tmp_path):
 
 
 def test_jobs_that_differ_in_anything_have_rows_of_their_own(tmp_path):
-    job = Job(TaskKey("ILI", 36, 24))
+    job = JobKey(TaskKey("ILI", 36, 24))
     others = [
         replace(job, seed=2024),
-        replace(job, variant="embed=8"),
+        varied(job, "embed=8"),
         replace(job, model="DLinear"),
         replace(job, key=job.key._replace(horizon=36)),
         replace(job, key=job.key._replace(lookback=12)),
@@ -117,13 +168,13 @@ def test_jobs_that_differ_in_anything_have_rows_of_their_own(tmp_path):
 def test_order(tmp_path):
     """Main rows first, datasets as in the list of tasks, then lookback, horizon and seed as numbers."""
     wanted = [
-        Job(TaskKey("ETTh1", 96, 96)),
-        Job(TaskKey("ETTh1", 96, 192), seed=2023),
-        Job(TaskKey("ETTh1", 96, 192), seed=2024),
-        Job(TaskKey("ILI", 12, 12)),
-        Job(TaskKey("ILI", 36, 24)),
-        Job(TaskKey("ETTh1", 96, 96), variant="OLinear-C"),
-        Job(TaskKey("ETTh1", 96, 96), variant="embed=8"),
+        JobKey(TaskKey("ETTh1", 96, 96)),
+        JobKey(TaskKey("ETTh1", 96, 192), seed=2023),
+        JobKey(TaskKey("ETTh1", 96, 192), seed=2024),
+        JobKey(TaskKey("ILI", 12, 12)),
+        JobKey(TaskKey("ILI", 36, 24)),
+        varied(JobKey(TaskKey("ETTh1", 96, 96)), "OLinear-C"),
+        varied(JobKey(TaskKey("ETTh1", 96, 96)), "embed=8"),
     ]
     for job in (wanted[index] for index in (5, 3, 0, 6, 2, 4, 1)):
         add_row(tmp_path, result(job))
@@ -134,7 +185,8 @@ def test_an_error_is_one_line_of_bearable_length():
     row = failed(POWER, "two\n   lines " + 1000 * "x")
     assert row.error.startswith("two lines xxx")
     assert len(row.error) == 500
-    assert {getattr(row, field.name) for field in fields(Row) if field.type == "float | None"} <= {None}
+    assert {getattr(row, name) for name in FACTS} <= {None, "", row.error}
+    assert row.scores == {}
     assert row.job == POWER
 
 
@@ -159,8 +211,14 @@ DAMAGE = {
     "no number": (lambda text: text.replace("0.25", "quarter"), "line 3 is damaged .*'quarter'"),
     "no whole number": (lambda text: text.replace(",12,9,", ",12,9.5,"), "line 3 is damaged .*'9.5'"),
     "no seed": (lambda text: text.replace(",main,2023,0.25", ",main,,0.25"), "line 3 is damaged"),
-    "no dataset": (lambda text: text.replace("Power", "Powder"), "line 3 is damaged .*'Powder'"),
-    "a column lost": (lambda text: text.replace("mse,", ""), "lacks the columns mse"),
+    "no dataset": (lambda text: text.replace("Power", "two words"), "line 3 is damaged .*'two words'"),
+    "a column of the job lost": (lambda text: text.replace("seed,", ""), "lacks the columns seed"),
+    "a column of scores lost": (lambda text: text.replace("mse,", ""), "line 2 is damaged"),
+    "no schema": (lambda text: text.replace("\n2,", "\nnew,", 1), "line 2 is damaged .*'new'"),
+    "of a newer olinear": (
+        lambda text: text.replace("\n2,", "\n3,", 1),
+        "line 2 .* schema 3 .* reads up to 2: install",
+    ),
     "another table": (lambda text: "a,b\n1,2\n", "lacks the columns .*: it is no file of results"),
     "empty": (lambda text: "", "lacks the columns"),
     "not text": (lambda text: text.replace("Power", "P\0wer"), "damaged"),
@@ -204,4 +262,4 @@ def test_two_processes_lose_no_row(tmp_path):
     assert [row.seed for row in rows] == [*range(100, 130), *range(200, 220)]
     assert all(row.mse == row.seed for row in rows)
     with (tmp_path / "OLinear.csv").open(newline="") as file:
-        assert {len(line) for line in csv.reader(file)} == {len(COLUMNS)}
+        assert {len(line) for line in csv.reader(file)} == {len(columns_of(rows))}

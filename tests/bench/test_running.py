@@ -5,18 +5,20 @@ Most tests run whole jobs on made-up values with a recorder in the place of mode
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
-from bench_parts import walk
+from bench_parts import varied, walk
 from numpy.typing import NDArray
 from torch import nn
 
 from olinear.bench.run import preparing, running
-from olinear.bench.run.running import run_job
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey, find_task, tasks
+from olinear.bench.run.running import Outcome, run_job
+from olinear.bench.spec.identity import JobKey, TaskKey
+from olinear.bench.spec.jobs import recipe
+from olinear.bench.spec.task import tasks
 from olinear.core.errors import DataError
 from olinear.data.datasets import Dataset, catalogue
 from olinear.data.windows import Windows
@@ -24,6 +26,7 @@ from olinear.evaluation import Scores
 from olinear.training import TrainingConfig, TrainingReport
 
 ETTH2, ILI = TaskKey("ETTh2", 96, 96), TaskKey("ILI", 36, 24)
+SCORES = ("mse", "mae", "r2", "pearson", "window_mase")
 MONTHS = {"ETTh1": 720, "ETTh2": 720, "ETTm1": 2880, "ETTm2": 2880}  # rows
 # Test windows of the first horizon, as other benchmarks of these files log them.
 KNOWN = {"ETTh1": 2785, "ETTm1": 11425, "Weather": 10444, "ECL": 5165, "Traffic": 3413, "Exchange": 1422}
@@ -81,12 +84,16 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """A job's requests, in the place of their being met."""
     asked = Seen()
 
-    class Transform:
-        @staticmethod
-        def fit(known, size, basis):
-            asked.bases.append((np.asarray(known), size, basis))
+    def fit(known, size, basis):
+        asked.bases.append((np.asarray(known), size, basis))
 
-    def make(*sizes, **settings):
+    def build(name, known, lookback, horizon, **settings):
+        fit(known, lookback, "pearson")
+        fit(known, horizon, "pearson")
+        asked.model = Model(known.shape[1], lookback, horizon, **settings)
+        return asked.model
+
+    def empty(name, *sizes, input_transform, output_transform, **settings):
         asked.model = Model(*sizes, **settings)
         return asked.model
 
@@ -94,27 +101,32 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
         asked.training, asked.validation, asked.config = training, validation, config
         return TrainingReport(4, 0.25, False, 7, 1.26, [])
 
-    def evaluate(model, windows, batch_size):
+    def evaluate(model, windows, batch_size, context):
         asked.test = windows
-        names = ("mse", "mae", "r2", "pearson", "window_mase")
-        return Scores(dict(zip(names, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)), len(windows))
+        return Scores(dict(zip(SCORES, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True)), len(windows))
 
     data = {"require": lambda dataset, folder: Path(dataset.name), "load_values": lambda dataset, path: raw(dataset)}
-    for name, value in (data | {"OrthoTrans": Transform, "OLinear": make}).items():
+    for name, value in data.items():
         monkeypatch.setattr(preparing, name, value)
+    monkeypatch.setattr(preparing, "OrthoTrans", SimpleNamespace(fit=fit))
+    monkeypatch.setattr(preparing, "models", SimpleNamespace(build_model=build, empty_model=empty))
     for name, value in {"train": train, "evaluate": evaluate, "commit": lambda: "abc"}.items():
         monkeypatch.setattr(running, name, value)
     return asked
 
 
 def test_scores_that_are_no_numbers_are_no_result(seen, monkeypatch):
-    monkeypatch.setattr(running, "evaluate", lambda *_: Scores({"mse": float("nan"), "mae": 0.2}, 9))
+    monkeypatch.setattr(running, "evaluate", lambda *_, **__: Scores({"mse": float("nan"), "mae": 0.2}, 9))
     with pytest.raises(DataError, match=r"the scores are no numbers: MSE nan, MAE 0\.2"):
-        do(Job(ETTH2))
+        do(JobKey(ETTH2))
 
 
-def do(job: Job) -> None:
-    run_job(job, None, Path("nowhere"))
+def outcome(job: JobKey) -> Outcome:
+    return run_job(job, recipe(job), None, Path("nowhere"))
+
+
+def do(job: JobKey) -> None:
+    outcome(job)
 
 
 @pytest.mark.parametrize("name", catalogue())
@@ -124,7 +136,7 @@ def test_rows_of_every_task(seen, name):
     for key, task in tasks().items():
         if key.dataset != name:
             continue
-        do(Job(key))
+        do(JobKey(key))
         _, lookback, horizon = key
         rows, train = dataset.rows, train_rows(dataset)
         stop, tests = rows, int(rows * 0.2)
@@ -143,14 +155,7 @@ def test_rows_of_every_task(seen, name):
         for known, size, basis in seen.bases[-2:]:
             assert (size, basis) in ((lookback, "pearson"), (horizon, "pearson"))
             np.testing.assert_array_equal(known, seen.training.values[:train])
-        assert seen.config == TrainingConfig(
-            learning_rate=task.learning_rate,
-            schedule=task.schedule,
-            batch_size=task.batch_size,
-            max_epochs=task.max_epochs,
-            patience=task.patience,
-            seed=2023,
-        )
+        assert seen.config == TrainingConfig(**task.settings["OLinear"].training, seed=2023)
 
 
 def spans(windows: Windows) -> tuple[int, int]:
@@ -161,7 +166,7 @@ def spans(windows: Windows) -> tuple[int, int]:
 
 def test_series_are_standardised_by_all_training_rows(seen):
     for variant in ("main", "few-shot=first", "few-shot=last", "q-ratio=0.2"):
-        do(Job(ETTH2, variant=variant))
+        do(varied(JobKey(ETTH2), variant))
         values = raw(catalogue()["ETTh2"])
         expected = (values - values[:8640].mean(0)) / values[:8640].std(0)
         for windows in (seen.training, seen.validation, seen.test):
@@ -172,7 +177,7 @@ def test_series_are_standardised_by_all_training_rows(seen):
 @pytest.mark.parametrize(("end", "rows"), [("first", range(864)), ("last", range(7776, 8640))])
 def test_few_shot_rows(seen, end, rows):
     """A tenth of the training rows, for the windows and for the bases; validation and test are what they were."""
-    do(Job(ETTH2, variant=f"few-shot={end}"))
+    do(varied(JobKey(ETTH2), f"few-shot={end}"))
     assert spans(seen.training) == (rows.start, rows.stop)
     assert len(seen.training) == 864 - 96 - 96 + 1
     for known, _, _ in seen.bases:
@@ -184,12 +189,12 @@ def test_few_shot_rows(seen, end, rows):
 def test_few_shot_without_a_window(seen):
     """The error that the row will tell is of the tenth, not of the file."""
     with pytest.raises(DataError, match=r"lookback 96 and horizon 720 need 816 rows, found 531"):
-        do(Job(TaskKey("Exchange", 96, 720), variant="few-shot=last"))
+        do(varied(JobKey(TaskKey("Exchange", 96, 720)), "few-shot=last"))
 
 
 @pytest.mark.parametrize("share", [0.8, 0.2, 0.1])
 def test_q_ratio_takes_the_last_part_for_the_basis_only(seen, share):
-    do(Job(ETTH2, variant=f"q-ratio={share}"))
+    do(varied(JobKey(ETTH2), f"q-ratio={share}"))
     for known, _, _ in seen.bases:
         assert counted(known, "ETTh2").tolist() == list(range(8640 - int(share * 8640), 8640))
     assert spans(seen.training) == (0, 8640)
@@ -197,7 +202,7 @@ def test_q_ratio_takes_the_last_part_for_the_basis_only(seen, share):
 
 def test_zero_shot(seen):
     """Trained on A, with A's bases; scored on every test window of B, standardised by B's own training rows."""
-    do(Job(TaskKey("ETTm2", 96, 192), variant="zero-shot=ETTh1"))
+    do(varied(JobKey(TaskKey("ETTm2", 96, 192)), "zero-shot=ETTh1"))
     first, second = raw(catalogue()["ETTh1"]), raw(catalogue()["ETTm2"])
     for windows, values, train in ((seen.training, first, 8640), (seen.test, second, 34560)):
         expected = (values - values[:train].mean(0)) / values[:train].std(0)
@@ -207,12 +212,12 @@ def test_zero_shot(seen):
     assert len(seen.test) == 11520 - 192 + 1
     for known, _, _ in seen.bases:
         assert counted(known, "ETTh1").tolist() == list(range(8640))
-    assert seen.config.learning_rate == find_task(TaskKey("ETTh1", 96, 192)).learning_rate
+    assert seen.config.learning_rate == tasks()[TaskKey("ETTh1", 96, 192)].settings["OLinear"].config.learning_rate
 
 
 def test_swapped_q(seen):
     """The bases of another dataset, from its own training rows; everything else as before."""
-    do(Job(ILI, variant="swapped-q=Power"))
+    do(varied(JobKey(ILI), "swapped-q=Power"))
     for known, _, _ in seen.bases:
         assert known.shape == (830, 2)
         assert counted(known, "Power").tolist() == list(range(830))
@@ -222,10 +227,10 @@ def test_swapped_q(seen):
 
 def test_swapped_q_from_and_to_a_task_with_a_split_of_its_own(seen):
     """COVID-19 at lookback 36 trains on six tenths: its bases see no more, and those of others no less."""
-    do(Job(ILI, variant="swapped-q=COVID-19"))
+    do(varied(JobKey(ILI), "swapped-q=COVID-19"))
     assert {len(known) for known, _, _ in seen.bases} == {int(0.6 * 335)}
     seen.bases.clear()
-    do(Job(ILI._replace(dataset="COVID-19"), variant="swapped-q=ILI"))
+    do(varied(JobKey(ILI._replace(dataset="COVID-19")), "swapped-q=ILI"))
     assert {len(known) for known, _, _ in seen.bases} == {int(0.7 * 966)}
     assert spans(seen.training) == (0, int(0.6 * 335))
 
@@ -233,7 +238,7 @@ def test_swapped_q_from_and_to_a_task_with_a_split_of_its_own(seen):
 def test_lookback_search_has_the_same_targets_for_every_lookback(seen):
     """Otherwise the validation losses by which one is chosen could not be compared."""
     for lookback in (96, 720):
-        do(Job(TaskKey("ETTh2", lookback, 96), variant="lookback-search"))
+        do(varied(JobKey(TaskKey("ETTh2", lookback, 96)), "lookback-search"))
         assert spans(seen.validation) == (8640 - lookback, 11520)
         assert spans(seen.test) == (11520 - lookback, 14400)
         assert len(seen.test) == 2785
@@ -241,7 +246,7 @@ def test_lookback_search_has_the_same_targets_for_every_lookback(seen):
 
 
 def test_the_published_basis_is_of_raw_training_rows(seen):
-    do(Job(ETTH2, variant="bases/Published"))
+    do(varied(JobKey(ETTH2), "bases/Published"))
     for known, _, basis in seen.bases:
         assert basis == "published"
         np.testing.assert_array_equal(known, raw(catalogue()["ETTh2"])[:8640])
@@ -249,21 +254,18 @@ def test_the_published_basis_is_of_raw_training_rows(seen):
 
 def test_settings_of_the_model(seen):
     key = TaskKey("ETTh2", 96, 336)
-    do(Job(key))
-    task = find_task(key)
-    names = ("model_dim", "ff_dim", "embed_dim", "blocks", "dropout")
-    assert {name: seen.model.settings[name] for name in names} == {name: getattr(task, name) for name in names}
-    assert (seen.model.settings["mixer"], seen.model.settings["rank"]) == ("normlin", None)
-    do(Job(key, variant="embed=8"))
+    do(JobKey(key))
+    assert seen.model.settings == tasks()[key].settings["OLinear"].options
+    do(varied(JobKey(key), "embed=8"))
     assert seen.model.settings["embed_dim"] == 8
-    do(Job(key, variant="rank=3"))
+    do(varied(JobKey(key), "rank=3"))
     assert seen.model.settings["rank"] == 3
 
 
 def test_olinear_c(seen):
     """NormLin's matrix is the softmax of the correlation of the training rows, by rows, and is not trained."""
-    do(Job(ETTH2, variant="OLinear-C"))
-    mixer = seen.model.settings["mixer"](7)
+    do(varied(JobKey(ETTH2), "OLinear-C"))
+    mixer = seen.model.settings["mixer"](7, 512)
     correlation = np.corrcoef(raw(catalogue()["ETTh2"])[:8640].T)
     expected = np.exp(correlation) / np.exp(correlation).sum(1, keepdims=True)
     np.testing.assert_allclose(mixer.matrix(), expected, atol=1e-5)
@@ -271,9 +273,9 @@ def test_olinear_c(seen):
 
 
 def test_the_row(seen):
-    row, drawn, _ = run_job(Job(ILI, seed=2024), None, Path("nowhere"))
-    assert row.job == Job(ILI, seed=2024)
-    assert (row.mse, row.mae, row.r2, row.pearson, row.mase) == (0.1, 0.2, 0.3, 0.4, 0.5)
+    row, drawn, _ = outcome(JobKey(ILI, seed=2024))
+    assert row.job == JobKey(ILI, seed=2024)
+    assert list(row.scores.items()) == list(zip(SCORES, (0.1, 0.2, 0.3, 0.4, 0.5), strict=True))
     assert (row.windows, row.best_epoch, row.epochs, row.seconds) == (193 - 23, 4, 7, 1.3)
     assert (row.parameters, row.validation_loss, row.error, row.commit) == (15, 0.25, "", "abc")
     assert row.peak_memory_mb > 50
@@ -285,7 +287,7 @@ def test_the_row(seen):
 
 def test_forecasts_to_draw(seen):
     """One horizon of each dataset, main and first seed only: the first series of three windows."""
-    _, drawn, _ = run_job(Job(ILI), None, Path("nowhere"))
+    _, drawn, _ = outcome(JobKey(ILI))
     assert {key: drawn[key] for key in ("dataset", "lookback", "horizon", "variant", "seed")} == {
         **ILI._asdict(),
         "variant": "main",
@@ -298,5 +300,5 @@ def test_forecasts_to_draw(seen):
         np.testing.assert_allclose(window["history"], values[first : first + 36], atol=1e-4)
         np.testing.assert_allclose(window["actual"], values[first + 36 : first + 60], atol=1e-4)
         np.testing.assert_allclose(window["forecast"], [values[first + 35]] * 24, atol=1e-4)
-    for job in (Job(ILI._replace(horizon=36)), Job(ILI, variant="embed=8")):
-        assert run_job(job, None, Path("nowhere"))[1] is None
+    for job in (JobKey(ILI._replace(horizon=36)), varied(JobKey(ILI), "embed=8")):
+        assert outcome(job)[1] is None

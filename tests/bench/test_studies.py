@@ -3,52 +3,66 @@
 import csv
 from dataclasses import replace
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
-from bench_parts import walk
+from bench_parts import varied, walk
 from pydantic import ValidationError
 
 from olinear.bench.run.preparing import Series, build_model
-from olinear.bench.spec.jobs import Job, Recipe, expand, recipe, spell, study_jobs
+from olinear.bench.spec import study as study_module
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.jobs import expand, recipe, study_jobs
 from olinear.bench.spec.model_settings import settings
+from olinear.bench.spec.recipes import Bases
 from olinear.bench.spec.study import Method, find_study, printed, studies
-from olinear.bench.spec.task import CORRELATION, TaskKey, find_task, own_tasks, published
+from olinear.bench.spec.task import CORRELATION, own_tasks, published, tasks
+from olinear.bench.spec.variants import find_variant
 from olinear.core.errors import ConfigError
 from olinear.data.datasets import catalogue, find_dataset
 from olinear.data.windows import Split
 from olinear.models.plugins import OrthoForecaster
 from olinear.models.zoo.blocks.attention import SelfAttention
 from olinear.models.zoo.blocks.mamba import Mamba
-from olinear.nn import NormLin
+from olinear.models.zoo.blocks.mixers import MIXERS
+from olinear.nn import BASES, Norm, NormLin, Transform
 from olinear.nn.learners import IntraSeriesLearner
 from olinear.nn.normlin import SeriesLinear
 
 ILI = TaskKey("ILI", 36, 24)
-PLAIN = Recipe(find_task(ILI), "ILI", "ILI")
+PLAIN = recipe(JobKey(ILI))
+CORRELATED = tasks()[ILI].settings[CORRELATION]
+
+
+def with_options(**options: object) -> dict[str, object]:
+    return {"options": {**PLAIN.options, **options}}
+
+
 CHANGES = {
-    "bases/Fourier": {"basis": "fourier"},
-    "bases/Wavelet2": {"basis": "dmey"},
-    "csl-isl/w/o + Linear": {"parts": {"mixer": None}},
-    "csl-isl/Linear + w/o": {"parts": {"mixer": "linear", "temporal": None, "pre_linear": False, "post_linear": False}},
-    "csl-isl/NormLin + NormLin": {"parts": {"temporal": "normlin"}},
-    "mixers/Flowformer": {"parts": {"mixer": "flowformer", "pre_linear": False, "post_linear": False}},
-    "pre-post/pre": {"parts": {"post_linear": False}},
-    "pre-post/neither": {"parts": {"pre_linear": False, "post_linear": False}},
-    "q-matrices/Q_i": {"output_basis": "identity"},
-    "q-matrices/Q_o": {"basis": "identity", "output_basis": "pearson"},
-    "normlin-design/Softmax + L2": {"matrix": {"transform": "softmax", "norm": "l2"}},
+    "bases/Fourier": {"bases": Bases(PLAIN.trained, "fourier")},
+    "bases/Wavelet2": {"bases": Bases(PLAIN.trained, "dmey")},
+    "csl-isl/w/o + Linear": with_options(mixer=None),
+    "csl-isl/Linear + w/o": with_options(mixer="linear", temporal=None, pre_linear=False, post_linear=False),
+    "csl-isl/NormLin + NormLin": with_options(temporal="normlin"),
+    "mixers/Flowformer": with_options(mixer="flowformer"),
+    "pre-post/pre": with_options(post_linear=False),
+    "pre-post/neither": with_options(pre_linear=False, post_linear=False),
+    "q-matrices/Q_i": {"bases": Bases(PLAIN.trained, output="identity")},
+    "q-matrices/Q_o": {"bases": Bases(PLAIN.trained, "identity", "pearson")},
+    "normlin-design/Softmax + L2": {"normlin": {"transform": "softmax", "norm": "l2"}},
     "corr-transform/ReLU": {
-        "task": find_task(ILI, CORRELATION),
+        "options": CORRELATED.options,
+        "training": CORRELATED.config,
         "correlation": True,
-        "matrix": {"transform": "relu"},
+        "normlin": {"transform": "relu"},
     },
 }
 PLUGINS = [("iTransformer", "ortho-plugin/+OrthoTrans"), ("Leddam", "normlin-plugin/+NormLin")]
 
 
-def build(job: Job) -> torch.nn.Module:
+def build(job: JobKey) -> torch.nn.Module:
     values = walk(200, find_dataset(job.key.dataset).series)
     series = Series(values, values.astype(np.float32), Split.by_ratio(200, 0.7, 0.2))
     return build_model(recipe(job), series, range(140), None)
@@ -56,7 +70,7 @@ def build(job: Job) -> torch.nn.Module:
 
 @pytest.mark.parametrize(("variant", "changes"), CHANGES.items(), ids=CHANGES)
 def test_a_method_changes_what_it_names(variant, changes):
-    assert recipe(Job(ILI, variant=variant)) == replace(PLAIN, **changes)
+    assert recipe(varied(JobKey(ILI), variant)) == replace(PLAIN, **changes)
 
 
 @pytest.mark.parametrize("study", studies())
@@ -74,9 +88,9 @@ def test_methods_differ_in_their_models_too(study):
     found = find_study(study)
     key = found.on[0].tasks[0]
     for model in found.models:
-        built = [build(Job(key, model, found.variant(method))) for method in found.methods]
-        told = [f"{module}{_bases(module)}" for module in built]
-        assert len(told) == len(set(told))
+        built = [build(JobKey(key, model, found.variant(method))) for method in found.methods]
+        described = [f"{module}{_bases(module)}" for module in built]
+        assert len(described) == len(set(described))
 
 
 def _bases(module: torch.nn.Module) -> str:
@@ -85,33 +99,33 @@ def _bases(module: torch.nn.Module) -> str:
 
 def test_no_variant_is_reached_by_two_names():
     """A study that trained what another has would make two rows of one thing."""
-    by_recipe: dict[str, set[str]] = {}
+    by_recipe: dict[str, set[Variant]] = {}
     for study in studies().values():
         for method in study.methods:
             variant = study.variant(method)
-            told = str([recipe(Job(ILI, model, variant)) for model in study.models])
-            by_recipe.setdefault(told, set()).add(variant)
+            described = str([recipe(JobKey(ILI, model, variant)) for model in study.models])
+            by_recipe.setdefault(described, set()).add(variant)
     assert [names for names in by_recipe.values() if len(names) > 1] == []
 
 
 def test_the_parts_are_those_named():
-    model = build(Job(ILI, variant="mixers/Transformer"))
+    model = build(varied(JobKey(ILI), "mixers/Transformer"))
     assert isinstance(model.blocks[0].csl.mixer, SelfAttention)
     assert isinstance(model.blocks[0].csl.pre, torch.nn.Identity)
-    assert isinstance(build(Job(ILI, variant="mixers/Mamba")).blocks[0].csl.mixer, Mamba)
-    assert isinstance(build(Job(ILI, variant="csl-isl/Linear + Linear")).blocks[0].csl.mixer, SeriesLinear)
-    without = build(Job(ILI, variant="csl-isl/w/o + Linear")).blocks[0]
+    assert isinstance(build(varied(JobKey(ILI), "mixers/Mamba")).blocks[0].csl.mixer, Mamba)
+    assert isinstance(build(varied(JobKey(ILI), "csl-isl/Linear + Linear")).blocks[0].csl.mixer, SeriesLinear)
+    without = build(varied(JobKey(ILI), "csl-isl/w/o + Linear")).blocks[0]
     assert [type(part) for part in without] == [IntraSeriesLearner]
-    mixer = build(Job(ILI, variant="normlin-design/Sigmoid + L2")).blocks[0].csl.mixer
+    mixer = build(varied(JobKey(ILI), "normlin-design/Sigmoid + L2")).blocks[0].csl.mixer
     assert (type(mixer), mixer.transform, mixer.norm) == (NormLin, "sigmoid", "l2")
-    fixed = build(Job(ILI, variant="corr-transform/Softplus")).blocks[0].csl.mixer
+    fixed = build(varied(JobKey(ILI), "corr-transform/Softplus")).blocks[0].csl.mixer
     assert list(fixed.parameters()) == []
     assert fixed.transform == "softplus"
 
 
 def test_one_side_in_the_time_domain():
     eye = partial(torch.eye, dtype=torch.float32)
-    only_in, only_out = (build(Job(ILI, variant=f"q-matrices/{side}")) for side in ("Q_i", "Q_o"))
+    only_in, only_out = (build(varied(JobKey(ILI), f"q-matrices/{side}")) for side in ("Q_i", "Q_o"))
     assert torch.equal(only_in.output_transform.basis, eye(24))
     assert not torch.equal(only_in.input_transform.basis, eye(36))
     assert torch.equal(only_out.input_transform.basis, eye(36))
@@ -121,11 +135,11 @@ def test_one_side_in_the_time_domain():
 def test_plug_ins_keep_the_hosts_setting():
     key = TaskKey("ETTh1", 96, 96)
     for model, variant in PLUGINS:
-        plain, plugged = recipe(Job(key, model)), recipe(Job(key, model, variant))
+        plain, plugged = recipe(JobKey(key, model)), recipe(varied(JobKey(key, model), variant))
         changed = {"orthotrans": True} if "ortho" in variant else {"options": {**plain.options, "mixer": "normlin"}}
         assert plugged == replace(plain, **changed)
-    assert isinstance(build(Job(key, *PLUGINS[0])), OrthoForecaster)
-    assert any(isinstance(part, NormLin) for part in build(Job(key, *PLUGINS[1])).modules())
+    assert isinstance(build(varied(JobKey(key, PLUGINS[0][0]), PLUGINS[0][1])), OrthoForecaster)
+    assert any(isinstance(part, NormLin) for part in build(varied(JobKey(key, PLUGINS[1][0]), PLUGINS[1][1])).modules())
 
 
 @pytest.mark.parametrize(
@@ -136,17 +150,18 @@ def test_plug_ins_keep_the_hosts_setting():
         ("mixers/NormLin", "OLinear", "is main: ask for that"),
         ("mixers/Mamba", "DLinear", "DLinear has no variant 'mixers/Mamba'"),
         ("ortho-plugin/+OrthoTrans", "OLinear", "OLinear has no variant"),
+        ("normlin-plugin/+NormLin", "OLinear", "OLinear has no variant .*, which is of iTransformer"),
         ("normlin-plugin/+NormLin", "RLinear", "RLinear has no option 'mixer'"),
     ],
 )
 def test_what_is_refused(variant, model, reason):
     with pytest.raises(ConfigError, match=reason):
-        recipe(Job(ILI, model, variant))
+        recipe(varied(JobKey(ILI, model), variant))
 
 
 def test_a_variant_has_one_spelling():
-    assert spell("BASES/fourier") == "bases/Fourier"
-    assert expand([ILI], "mixers/e.attn.", 2)[1] == Job(ILI, variant="mixers/E.Attn.", seed=2024)
+    assert str(find_variant("BASES/fourier")) == "bases/Fourier"
+    assert expand([ILI], "mixers/e.attn.", 2)[1] == varied(JobKey(ILI, seed=2024), "mixers/E.Attn.")
 
 
 @pytest.mark.parametrize(
@@ -156,6 +171,14 @@ def test_a_variant_has_one_spelling():
 def test_a_damaged_file_is_refused(fields):
     with pytest.raises(ValidationError):
         Method(**fields)
+
+
+def test_the_names_in_the_file_are_those_there_are():
+    """They are written out, so that what is run can be read where there is no torch."""
+    assert set(get_args(study_module.Basis)) == set(BASES)
+    assert set(get_args(study_module.Mixing)) == {*MIXERS, "none"}
+    assert set(get_args(study_module.Transform)) == set(get_args(Transform))
+    assert set(get_args(study_module.Norm)) == set(get_args(Norm))
 
 
 def test_every_study_is_on_known_tasks():
@@ -210,5 +233,6 @@ def test_our_own_tasks_are_apart_from_the_papers():
 
 def test_a_setting_for_a_dataset_is_the_main_one_there():
     tail = TaskKey("PEMS08_tail", 96, 12)
-    assert recipe(Job(tail, "Leddam")).task.max_epochs == settings()["Leddam"]["PEMS08_tail"].training["max_epochs"]
-    assert recipe(Job(TaskKey("ETTh1", 96, 96), "Leddam")).task.max_epochs == 100
+    there = settings()["Leddam"]["PEMS08_tail"].training["max_epochs"]
+    assert recipe(JobKey(tail, "Leddam")).training.max_epochs == there
+    assert recipe(JobKey(TaskKey("ETTh1", 96, 96), "Leddam")).training.max_epochs == 100

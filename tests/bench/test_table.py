@@ -10,14 +10,12 @@ import pytest
 from reading_parts import ILI, SMALL, paper_rows, row
 
 from olinear.bench.read.summary import average_datasets, score_tasks, summarise
-from olinear.bench.show.table import (
+from olinear.bench.show.scores import dataset_table, summary_lines, task_table
+from olinear.bench.show.tables import (
     FORMATS,
     Column,
     ResultTable,
-    dataset_table,
     escape_latex,
-    summary_lines,
-    task_table,
     to_csv,
     to_latex,
     to_markdown,
@@ -135,10 +133,10 @@ def test_latex_compiles(tmp_path):
 
 
 def test_terminal():
-    lines = to_terminal(TABLE, ["told"]).splitlines()
+    lines = to_terminal(TABLE, ["a line"]).splitlines()
     heading = next(index for index, line in enumerate(lines) if line.startswith("dataset"))
     assert lines[heading + 1].split() == TABLE.texts[0]
-    assert lines[-2:] == ["", "told"]
+    assert lines[-2:] == ["", "a line"]
     assert "[red] x|y_z & 50%" in to_terminal(ODD)  # no markup
 
 
@@ -163,7 +161,7 @@ def test_no_task_is_said():
     assert summary_lines(summarise([])) == ["0 of 140 tasks have a result."]
 
 
-def test_what_cannot_be_written_is_told(tmp_path):
+def test_what_cannot_be_written_is_named(tmp_path):
     with pytest.raises(OutputError, match="cannot be written"):
         write_text("x", tmp_path / "none" / "t.md")
     (tmp_path / "folder").mkdir()

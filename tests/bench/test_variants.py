@@ -1,25 +1,43 @@
-"""A variant beside our main results and the paper's of the same variant."""
+"""A variant next to our main results and the paper's of the same variant."""
 
 import csv
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reading_parts import ILI, SMALL, row
+from reading_parts import ILI, SMALL, change, row
 
-from olinear.bench.read.variants import choose_lookback, paper_scores, score_variant, variant_lines, variant_table
-from olinear.bench.spec.jobs import spell
-from olinear.bench.spec.task import TaskKey, published, tasks
-from olinear.bench.store.results import Row
+from olinear.bench.read import variants
+from olinear.bench.read.variants import choose_lookback
+from olinear.bench.show import variants as shown
+from olinear.bench.spec.identity import TaskKey, Variant
+from olinear.bench.spec.task import published, tasks
+from olinear.bench.spec.variants import find_variant
+from olinear.bench.store.rows import Row
+
+
+def score_variant(rows, variant: str):
+    return variants.score_variant(rows, Variant.parse(variant))
+
+
+def paper_scores(variant: str, *model: str):
+    return variants.paper_scores(Variant.parse(variant), *model)
+
+
+def variant_table(scores, variant: str):
+    return shown.variant_table(scores, Variant.parse(variant))
+
+
+def variant_lines(scores, variant: str):
+    return shown.variant_lines(scores, Variant.parse(variant))
 
 
 def of_variant(variant: str, *rows: Row) -> list[Row]:
-    return [replace(one, variant=variant) for one in rows]
+    return [change(one, variant=variant) for one in rows]
 
 
-def test_a_variant_stands_beside_our_main_results():
+def test_a_variant_stands_next_to_our_main_results():
     main = [row(ILI, 0.50), row(ILI, 0.60, seed=2024), row(ILI, 0.90, seed=2025)]
     other = of_variant("embed=8", row(ILI, 0.66), row(ILI, 0.66, seed=2024))
     (score,) = score_variant([*main, *other], "embed=8")
@@ -103,7 +121,7 @@ def test_ties_unknown_losses_and_failures_of_the_search():
     assert choose_lookback(equal) == [equal[1]]
     unknown = [searched(96, None, 0.2), searched(192, math.nan, 0.2), searched(336, 9.0, 0.3)]
     assert choose_lookback(unknown) == [unknown[2]]
-    assert choose_lookback([replace(equal[0], error="killed")]) == []
+    assert choose_lookback([change(equal[0], error="killed")]) == []
 
 
 # The paper's tables
@@ -118,7 +136,7 @@ def test_each_row_is_of_a_variant_and_a_task():
     assert len(rows) == 343
     for one in rows:
         if one["variant"] != "few-shot":
-            assert spell(one["variant"]) == one["variant"]
+            assert str(find_variant(one["variant"])) == one["variant"]
         horizons = [key.horizon for key in tasks() if key[:2] == (one["dataset"], int(one["lookback"]))]
         assert one["horizon"] == "avg" or int(one["horizon"]) in horizons
         assert horizons

@@ -11,20 +11,22 @@ from rich.console import Console
 from olinear.bench.run.planning import Plan, Planned
 from olinear.bench.run.pool import Running, State
 from olinear.bench.run.worker import Message
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
-from olinear.cli import bench_progress
-from olinear.cli.bench_progress import BenchProgress, duration
+from olinear.bench.spec.identity import JobKey, TaskKey
+from olinear.bench.spec.jobs import recipe
+from olinear.cli.bench import progress as bench_progress
+from olinear.cli.bench.output import duration
+from olinear.cli.bench.progress import BenchProgress
 
-EXCHANGE = Job(TaskKey("Exchange", 96, 96))
+EXCHANGE = JobKey(TaskKey("Exchange", 96, 96))
+RECIPE = recipe(EXCHANGE)
 
 
 def test_on_a_terminal_there_is_a_live_table(monkeypatch, capsys):
     """What each worker does, and the time left; a line for each job that ended stays above it."""
     monkeypatch.setattr(bench_progress, "Console", lambda **_: Console(force_terminal=True, width=120))
-    plan = Plan([Planned(EXCHANGE, 100.0), Planned(replace(EXCHANGE, seed=2024), 40.0)], 0, {})
+    plan = Plan([Planned(EXCHANGE, RECIPE, 100.0), Planned(replace(EXCHANGE, seed=2024), RECIPE, 40.0)], 0, [])
     state = State(deque(plan.jobs[1:]), failed=1)
-    state.running[EXCHANGE] = Running(plan.jobs[0], None, None, 1, time.monotonic() - 60, "epoch 3/50: loss 0.1")
+    state.running[EXCHANGE] = Running(plan.jobs[0], 1, time.monotonic() - 60, "epoch 3/50: loss 0.1")
     with BenchProgress(plan, jobs=2) as shown:
         shown.show(state, Message(replace(EXCHANGE, seed=2025), "failed", "it broke"))
         shown.show(state, None)
@@ -39,8 +41,8 @@ def test_on_a_terminal_there_is_a_live_table(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "text"),
     [(0, "0 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (5399, "90 min"), (5400, "1.5 h"), (360000, "100.0 h")],
 )
-def test_durations(seconds, told):
-    assert duration(seconds) == told
+def test_durations(seconds, text):
+    assert duration(seconds) == text

@@ -12,21 +12,35 @@ import typer
 from typer.testing import CliRunner, Result
 
 from olinear.bench.read.summary import average_datasets, score_tasks, summarise
-from olinear.bench.show.table import dataset_table, summary_lines, to_markdown
-from olinear.bench.spec.task import TaskKey, published
-from olinear.bench.store.results import Row, add_row
-from olinear.cli.bench_reading import report, table
+from olinear.bench.show.scores import dataset_table, summary_lines
+from olinear.bench.show.tables import to_markdown
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.task import published
+from olinear.bench.store.results import add_row
+from olinear.bench.store.rows import Row
+from olinear.cli.bench.rank import rank
+from olinear.cli.bench.report import report
+from olinear.cli.bench.table import table
 from olinear.core.errors import ConfigError, DataError, OutputError
 
 SMALL, ILI = TaskKey("ETTm1", 96, 96), TaskKey("ILI", 12, 3)
 app = typer.Typer()
 app.command()(table)
 app.command()(report)
+app.command()(rank)
 
 
 def paper_rows(factor: float, keys: Iterable[TaskKey], seed: int = 2023) -> list[Row]:
     cells = {key: published()[key]["OLinear"] for key in keys}
-    return [Row(*key, "OLinear", "main", seed, factor * c["mse"], factor * c["mae"]) for key, c in cells.items()]
+    return [
+        Row(job=JobKey(key, seed=seed), scores={"mse": factor * c["mse"], "mae": factor * c["mae"]})
+        for key, c in cells.items()
+    ]
+
+
+def moved(row: Row, **others: object) -> Row:
+    """The row of another job."""
+    return replace(row, job=replace(row.job, **others))
 
 
 @pytest.fixture
@@ -72,7 +86,7 @@ def test_the_terminal_shows_each_task_and_the_figures(results):
     assert "MSE 1.050, MAE 1.050" in outcome.stdout
 
 
-def test_what_is_missing_is_counted_beside_the_output(results):
+def test_what_is_missing_is_counted_next_to_the_output(results):
     outcome = done("table", "--results", results)
     assert outcome.stderr == "note: 138 tasks have no result (138 no data); `olinear bench report` says why\n"
 
@@ -111,11 +125,11 @@ def test_a_file_holds_what_is_printed(results, tmp_path, format):
 
 
 def test_a_suite_a_variant_a_model(results):
-    add_row(results, replace(paper_rows(2.0, [SMALL])[0], variant="rank=16"))
+    add_row(results, moved(paper_rows(2.0, [SMALL])[0], variant=Variant.parse("rank=16")))
     assert "1 of 52 tasks" in done("table", "--results", results, "--suite", "long").stdout
     assert "MSE 2.000" in done("table", "--results", results, "--variant", "rank=16").stdout
-    add_row(results, replace(paper_rows(3.0, [SMALL])[0], model="DLinear"))
-    ratio = 3.0 * published()[SMALL]["OLinear"]["mse"] / published()[SMALL]["DLinear"]["mse"]  # beside its own
+    add_row(results, moved(paper_rows(3.0, [SMALL])[0], model="DLinear"))
+    ratio = 3.0 * published()[SMALL]["OLinear"]["mse"] / published()[SMALL]["DLinear"]["mse"]  # next to its own
     own = done("table", "--results", results, "--model", "DLinear").stdout
     assert f"Ours / published DLinear, mean over tasks: MSE {ratio:.3f}" in own
 
@@ -127,13 +141,13 @@ def test_a_horizon(results):
 
 
 def test_a_variant_in_other_letters_on_some_tasks(results):
-    add_row(results, replace(paper_rows(2.0, [ILI])[0], variant="bases/Fourier"))
+    add_row(results, moved(paper_rows(2.0, [ILI])[0], variant=Variant.parse("bases/Fourier")))
     shown = done("table", "--results", results, "--variant", "bases/fourier", "--dataset", "ili").stdout
     assert "Ratio to our main results, mean over 1 of them: MSE 2.000" in shown
-    told = refused(DataError, "table", "--results", results, "--variant", "bases/Fourier", "--suite", "long")
-    assert told == "no task of these has results of bases/Fourier: leave --dataset, --horizon and --suite out"
-    told = refused(ConfigError, "table", "--results", results, "--variant", "bases/Fourier", "--worse")
-    assert told == "--worse is not for --variant, which shows tasks beside our main results"
+    message = refused(DataError, "table", "--results", results, "--variant", "bases/Fourier", "--suite", "long")
+    assert message == "no task of these has results of bases/Fourier: leave --dataset, --horizon and --suite out"
+    message = refused(ConfigError, "table", "--results", results, "--variant", "bases/Fourier", "--worse")
+    assert message == "--worse is not for --variant, which shows tasks next to our main results"
 
 
 def test_a_narrow_terminal_breaks_no_number(results, monkeypatch):
@@ -172,24 +186,25 @@ def test_the_page_of_a_suite(results, tmp_path):
 
 @pytest.mark.parametrize("command", ["table", "report"])
 def test_no_results_say_how_to_make_some(tmp_path, command):
-    told = refused(DataError, command, "--results", tmp_path / "none")
+    message = refused(DataError, command, "--results", tmp_path / "none")
     assert (
-        told == f"no results are in {tmp_path / 'none'}: make some with `olinear bench run --results {tmp_path}/none`"
+        message
+        == f"no results are in {tmp_path / 'none'}: make some with `olinear bench run --results {tmp_path}/none`"
     )
 
 
 @pytest.mark.parametrize("command", ["table", "report"])
 def test_an_absent_model_says_what_is_there(results, command):
-    told = refused(DataError, command, "--results", results, "--model", "dlinear")
-    assert told.endswith(
+    message = refused(DataError, command, "--results", results, "--model", "dlinear")
+    assert message.endswith(
         "has no results of DLinear main, only of OLinear main: make some with "
         "`olinear bench run --model DLinear --variant main`"
     )
 
 
 def test_an_absent_variant_says_what_is_there(results):
-    told = refused(DataError, "table", "--results", results, "--variant", "rank=16")
-    assert told.endswith(
+    message = refused(DataError, "table", "--results", results, "--variant", "rank=16")
+    assert message.endswith(
         "has no results of OLinear rank=16, only of OLinear main: make some with "
         "`olinear bench run --model OLinear --variant rank=16`"
     )
@@ -203,8 +218,8 @@ def test_a_place_that_cannot_be_written(results, command):
 def test_a_table_may_not_pose_as_results(results):
     """The next reading of the folder would stumble over it."""
     out = results / "table.csv"
-    told = refused(ConfigError, "table", "--results", results, "--format", "csv", "--out", out)
-    assert told == f"{out} would be taken for a file of results: write it to another folder"
+    message = refused(ConfigError, "table", "--results", results, "--format", "csv", "--out", out)
+    assert message == f"{out} would be taken for a file of results: write it to another folder"
     assert not out.exists()
 
 
@@ -213,20 +228,46 @@ def test_an_unknown_choice(results, option):
     assert call("table", "--results", results, option, "other").exit_code == 2
 
 
-def test_models_beside_each_other(tmp_path):
+def test_models_side_by_side(tmp_path):
     """Our own runs of several models: what the mark and the rank mean stands beneath."""
     for model, mse in (("OLinear", 0.36), ("DLinear", 0.38)):
-        add_row(tmp_path, Row("ETTh1", 96, 96, model, "main", 2023, mse, mse))
+        add_row(tmp_path, Row(job=JobKey(TaskKey("ETTh1", 96, 96), model), scores={"mse": mse, "mae": mse}))
     shown = done("table", "--models", "--results", tmp_path).stdout
     assert shown.index("OLinear") < shown.index("DLinear")
     assert "OLinear is best on 1 of 1 tasks" in shown
     assert "sign-flip test" in shown
     by_mae = done("table", "--models", "--metric", "mae", "--format", "csv", "--results", tmp_path).stdout
     assert by_mae.splitlines()[:2] == ["model,dataset,lookback,horizon,mae,place,mark", "DLinear,ETTh1,96,96,0.38,2,"]
-    told = refused(ConfigError, "table", "--metric", "mae", "--results", tmp_path)
-    assert told == "--metric is for --models: other tables have both"
     only = refused(DataError, "table", "--models", "--dataset", "ILI", "--results", tmp_path)
     assert "has no task with results of two models: make some with `olinear bench run --model all`" in only
+
+
+def test_rank_is_the_same_by_its_own_name(tmp_path):
+    for model, r2 in (("OLinear", 0.6), ("DLinear", 0.5)):
+        scores = {"mse": 0.4, "mae": 0.4, "r2": r2}
+        add_row(tmp_path, Row(job=JobKey(TaskKey("ETTh1", 96, 96), model), scores=scores))
+    assert done("rank", "--results", tmp_path).stdout == done("table", "--models", "--results", tmp_path).stdout
+    shown = done("rank", "--metric", "r2", "--results", tmp_path).stdout
+    assert "R², mean over 1 seed" in shown
+    assert "OLinear is best on 1 of 1 tasks" in shown  # more is better
+    assert refused(ConfigError, "rank", "--metric", "beauty", "--results", tmp_path).startswith("no metric is called")
+    twice = ("--metric", "mse", "--metric", "mae")
+    assert "ranked by one metric" in refused(ConfigError, "table", "--models", *twice, "--results", tmp_path)
+
+
+def test_any_metric_of_the_rows(tmp_path):
+    """Also one that nothing is published of, and that some rows lack."""
+    for key, scores in ((SMALL, {"r2": 0.5, "new": 7.0}), (ILI, {"r2": 0.25})):
+        add_row(tmp_path, Row(job=JobKey(key), scores={"mse": 0.4, "mae": 0.4} | scores))
+    shown = done("table", "--metric", "r2", "--metric", "new", "--results", tmp_path, "--format", "csv").stdout
+    assert shown.splitlines() == [
+        "dataset,lookback,horizon,model,variant,seeds,r2,r2 spread,new,new spread",
+        "ETTm1,96,96,OLinear,main,1,0.5,,7,",
+        "ILI,12,3,OLinear,main,1,0.25,,,",
+    ]
+    unknown = refused(ConfigError, "table", "--metric", "beauty", "--results", tmp_path)
+    assert unknown == "no row of these tasks has the metric 'beauty': there are mse, mae, r2, new"
+    assert "--by compares" in refused(ConfigError, "table", "--metric", "r2", "--by", "task", "--results", tmp_path)
 
 
 def test_the_worse_tasks_and_why(results):
@@ -235,8 +276,8 @@ def test_the_worse_tasks_and_why(results):
     assert "why" in lines[1]
     assert [line.split()[:3] for line in lines if "two seeds far apart" in line] == [["ILI", "12", "3"]]
     assert not any(line.startswith("ETTm1") for line in lines)
-    told = refused(ConfigError, "table", "--worse", "--by", "dataset", "--results", results)
-    assert told == "--by is not for --worse, which shows tasks"
+    message = refused(ConfigError, "table", "--worse", "--by", "dataset", "--results", results)
+    assert message == "--by is not for --worse, which shows tasks"
 
 
 def test_some_datasets_only(results):
@@ -247,8 +288,8 @@ def test_some_datasets_only(results):
 
 @pytest.mark.parametrize("option", [["--by", "dataset"], ["--worse"], ["--variant", "main"], ["--model", "DLinear"]])
 def test_what_would_be_ignored_is_refused(results, option):
-    told = refused(ConfigError, "table", "--models", "--results", results, *option)
-    assert told == f"{option[0]} is not for --models, which shows the main results of all"
+    message = refused(ConfigError, "table", "--models", "--results", results, *option)
+    assert message == f"{option[0]} is not for --models, which ranks the main results"
 
 
 def test_a_model_in_other_letters(results):

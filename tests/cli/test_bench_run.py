@@ -17,12 +17,14 @@ from cli_parts import call, done, listing, refused, started
 from olinear.bench.run.planning import Plan
 from olinear.bench.run.pool import Pool, State
 from olinear.bench.run.worker import Message
-from olinear.bench.spec.jobs import Job, recipe
-from olinear.bench.spec.task import TaskKey, tasks
-from olinear.bench.store.results import Row, add_row
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.jobs import recipe
+from olinear.bench.spec.task import tasks
+from olinear.bench.store.results import add_row
+from olinear.bench.store.rows import Row
 from olinear.models import MODELS
 
-EXCHANGE = Job(TaskKey("Exchange", 96, 96))
+EXCHANGE = JobKey(TaskKey("Exchange", 96, 96))
 FILES = {"Exchange": "exchange_rate.txt", "ILI": "national_illness.csv", "Power": "power.csv"}
 
 
@@ -63,7 +65,7 @@ def test_a_dry_run_lists_every_job_and_writes_nothing(data, results):
 
 def test_cheap_jobs_are_listed_first(data, results, monkeypatch):
     """Which are cheap depends on the machine, so here it has a known speed."""
-    monkeypatch.setattr("olinear.bench.run.planning.matrix_speed", lambda: 5e10)
+    monkeypatch.setattr("olinear.core.runtime.measuring.matrix_speed", lambda: 5e10)
     lines, _ = planned("--dataset", "Exchange", data=data, results=results)
     assert [line[1] for line in lines] == ["96->192", "96->96", "96->336", "96->720"]
 
@@ -104,7 +106,7 @@ def test_long_jobs_are_marked(data, results):
 
 def test_what_is_finished_is_not_planned(data, results):
     for key, error in ((TaskKey("Exchange", 96, 96), ""), (TaskKey("Exchange", 96, 192), "it failed")):
-        add_row(results, Row(*key, "OLinear", "main", 2023, mse=None if error else 0.1, error=error))
+        add_row(results, Row(job=JobKey(key), scores={} if error else {"mse": 0.1, "mae": 0.1}, error=error))
     lines, said = planned("--dataset", "Exchange", data=data, results=results)
     assert {line[1] for line in lines} == {"96->192", "96->336", "96->720"}
     assert "3 jobs to do, 1 finished before" in said
@@ -211,22 +213,22 @@ def run_telling(monkeypatch: pytest.MonkeyPatch, *messages: Message) -> None:
     monkeypatch.setattr(Pool, "run", run)
 
 
-def test_each_job_is_told_when_it_ends(data, results, monkeypatch):
+def test_each_job_is_printed_when_it_ends(data, results, monkeypatch):
     """A line a job, our scores beside what is published for them; exit code 1 as one has failed."""
     scores = "MSE 0.0810, MAE 0.1990, epoch 1 of 1"
     run_telling(
         monkeypatch,
         Message(EXCHANGE, "done", scores, 5.0),
-        Message(replace(EXCHANGE, variant="few-shot=last"), "done", scores),
+        Message(replace(EXCHANGE, variant=Variant.parse("few-shot=last")), "done", scores),
         Message(replace(EXCHANGE, seed=2024), "failed", "[bold]it broke"),
         Message(replace(EXCHANGE, seed=2025), "busy"),
     )
     outcome = call("bench", "run", "--data", data, "--results", results, "--dataset", "Exchange")
     assert outcome.code == 1
-    planned, *told, last = outcome.err.splitlines()
+    planned, *printed, last = outcome.err.splitlines()
     assert planned.startswith("4 jobs to do")
-    told, left = zip(*(line.rsplit(", ", 1) for line in told), strict=True)
-    assert list(told) == [
+    printed, left = zip(*(line.rsplit(", ", 1) for line in printed), strict=True)
+    assert list(printed) == [
         f"done Exchange 96->96 OLinear seed 2023: {scores} (published 0.082, 0.200); 1 of 4",
         f"done Exchange 96->96 OLinear few-shot=last seed 2023: {scores}; 2 of 4",
         "failed Exchange 96->96 OLinear seed 2024: [bold]it broke; 3 of 4",
@@ -241,7 +243,7 @@ def test_all_done(data, results, monkeypatch):
     assert outcome.err.endswith("4 done, 0 failed, 0 left\n")
 
 
-def test_an_interrupt_is_told(data, results, monkeypatch):
+def test_an_interrupt_is_printed(data, results, monkeypatch):
     def interrupt(self: Pool, plan: Plan) -> State:
         raise KeyboardInterrupt
 
@@ -278,4 +280,4 @@ def test_all_models_at_once(data, results):
     for key in (key for key in tasks() if key.dataset == "ILI"):
         for model in set(MODELS) - {"OLinear"}:
             with torch.device("meta"):
-                MODELS.find(model).load()(7, key.lookback, key.horizon, **recipe(Job(key, model)).options)
+                MODELS.find(model).load()(7, key.lookback, key.horizon, **recipe(JobKey(key, model)).options)

@@ -3,10 +3,11 @@
 import pytest
 from cli_parts import done, refused
 
-from olinear.bench.spec.jobs import Job, study_jobs
+from olinear.bench.spec.identity import JobKey, TaskKey, Variant
+from olinear.bench.spec.jobs import study_jobs
 from olinear.bench.spec.study import find_study, studies
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import Row, add_row
+from olinear.bench.store.results import add_row
+from olinear.bench.store.rows import Row
 
 
 @pytest.fixture
@@ -21,14 +22,14 @@ def data(tmp_path, bare_machine):
 def results(tmp_path):
     """Two methods on one task."""
     for variant, mse in (("main", 1.7), ("pre-post/pre", 1.9)):
-        job = Job(TaskKey("ILI", 36, 24), variant=variant)
-        add_row(tmp_path / "results", Row(*job.key, job.model, variant, job.seed, mse, mse / 2, windows=3))
+        job = JobKey(TaskKey("ILI", 36, 24), variant=Variant.parse(variant))
+        add_row(tmp_path / "results", Row(job=job, scores={"mse": mse, "mae": mse / 2}, windows=3))
     return tmp_path / "results"
 
 
 def test_without_a_name_it_lists_all():
     outcome = done("bench", "study")
-    assert [line.split()[0] for line in outcome.out.splitlines()] == ["study", *studies(), "efficiency"]
+    assert [line.split()[0] for line in outcome.out.splitlines()] == ["study", *studies()]
 
 
 def test_the_plan_leaves_out_what_is_done(data, results):
@@ -41,8 +42,8 @@ def test_the_plan_leaves_out_what_is_done(data, results):
 
 def test_more_seeds_only_of_what_is_quick(data, results):
     for variant, seconds in (("pre-post/pre", 59), ("pre-post/post", 61)):
-        row = Row("ILI", 36, 24, "OLinear", variant, 2023, 1.9, 0.9, windows=3, seconds=seconds)
-        add_row(results, row)
+        job = JobKey(TaskKey("ILI", 36, 24), variant=Variant.parse(variant))
+        add_row(results, Row(job=job, scores={"mse": 1.9, "mae": 0.9}, windows=3, seconds=seconds))
     options = ["--dataset", "ILI", "--dry-run", "--data", data, "--results", results]
     lines = done("bench", "study", "pre-post", "--seeds", "3", "--under", "60", *options).out.splitlines()[1:]
     assert [line.split()[3:5] for line in lines if " 2024 " in line] == [["pre-post/pre", "2024"]]

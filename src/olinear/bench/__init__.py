@@ -1,4 +1,4 @@
-"""The paper's evaluation by one command: tasks as data, a resumable runner, results beside the published ones."""
+"""The paper's evaluation by one command: tasks as data, a resumable runner, results next to the published ones."""
 
 from olinear.core.doors import open_door
 

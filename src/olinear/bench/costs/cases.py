@@ -9,23 +9,20 @@ from typing import Any, Literal
 from pydantic import Field
 
 from olinear.bench.spec.datafiles import Strict, data_settings
+from olinear.bench.spec.identity import TaskKey
 from olinear.bench.spec.model_settings import find_setting
 from olinear.bench.spec.model_settings import settings as benchmark_settings
-from olinear.bench.spec.task import CORRELATION, TaskKey
 from olinear.core import ConfigError
 from olinear.data.datasets import find_dataset
-from olinear.models import MAIN, MODELS, default_options
+from olinear.models import MAIN, MODELS
 
-STUDY = "efficiency"
-ABOUT = "What every model costs on this machine: parameters, multiplications, time, memory; with 7 to 862 series"
-OWN = (MAIN, CORRELATION)  # the models that have forms
-FORMS = ("plain", "folded", "compact")
 REFERENCE = "folded"  # the form of OLinear that all times are relative to
 PLAIN_FORM, NORMLIN = "main", "normlin"  # of the other models
-MATCHED = "matched"  # the plain form with whatever NormLin's changes beside the mixer: a pair like for like
+MATCHED = "matched"  # the plain form with whatever NormLin's changes besides the mixer: a pair like for like
 TRAINED = "trained"  # as `olinear bench run` trains it on ACCURACY, where the table's sizes are others
 ACCURACY = TaskKey("ETTh1", 96, 96)  # what accuracy is drawn against cost on
 Stage = Literal["inference", "training"]
+Form = Literal["plain", "folded", "compact"]
 
 
 class Shapes(Strict):
@@ -40,6 +37,9 @@ class Shapes(Strict):
 class Entry(Strict):
     """How a model is built for the table; the keys are explained at the top of the file."""
 
+    of: str = ""
+    correlation: bool = False
+    forms: tuple[Form, ...] = ()
     options: dict[str, Any] = Field(default_factory=dict)
     at: dict[int, dict[str, Any]] = Field(default_factory=dict)
     normlin: dict[str, Any] | None = None
@@ -56,7 +56,7 @@ class Settings(Strict):
 
 @dataclass(frozen=True)
 class Case:
-    """One row to be: a model in a form, for so many series. Its settings are JSON, as the row keeps them."""
+    """One case: a model in a form, for so many series. Its settings are JSON, as the row keeps them."""
 
     model: str
     form: str
@@ -75,9 +75,14 @@ class Case:
         return json.loads(self.settings)
 
     @property
+    def registered(self) -> str:
+        """The registered model that it is."""
+        return entry_of(self.model).of or self.model
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """What is measured: what is precomputed or solved has no training step."""
-        solved = self.model in MODELS and MODELS.find(self.model).traits.closed_form
+        solved = MODELS.find(self.registered).traits.closed_form
         return ("inference",) if self.form == "compact" or solved else ("inference", "training")
 
 
@@ -87,19 +92,32 @@ def settings() -> Settings:
     return Settings(**data_settings("efficiency.toml"))
 
 
-def known_models() -> list[str]:
-    """OLinear, OLinear-C and every other registered model."""
-    return [*OWN, *(name for name in MODELS if name not in OWN)]
+def entry_of(model: str) -> Entry:
+    """What the file says of a model; nothing of one that it does not name."""
+    return settings().models.get(model, Entry())
+
+
+def known_names() -> list[str]:
+    """Every registered model, each followed by what has a name of its own only here."""
+    named = {name: entry.of for name, entry in settings().models.items() if entry.of}
+    return [name for model in MODELS for name in (model, *(other for other, of in named.items() if of == model))]
+
+
+def table_models() -> list[str]:
+    """The models of the table of costs: those that the file names, in the order of the registry."""
+    return [name for name in known_names() if name in settings().models]
 
 
 def find_models(names: Sequence[str] | None) -> list[str]:
-    """The spelling of some names, in the order of the registry; all without names."""
-    spelt = {known.casefold(): known for known in known_models()}
-    for name in names or []:
-        if name.casefold() not in spelt:
-            raise ConfigError(f"no model is called {name!r}: there are {', '.join(spelt.values())}")
-    wanted = {spelt[name.casefold()] for name in names or spelt}
-    return [name for name in spelt.values() if name in wanted]
+    """The spelling of some names, in the order of the registry; without names, those of the table of costs."""
+    if names is None:
+        return table_models()
+    known = {name.casefold(): name for name in known_names()}
+    for name in names:
+        if name.casefold() not in known:
+            raise ConfigError(f"no model is called {name!r}: there are {', '.join(known.values())}")
+    wanted = {known[name.casefold()] for name in names}
+    return [name for name in known.values() if name in wanted]
 
 
 def find_series(counts: Sequence[int] | None) -> list[int]:
@@ -128,11 +146,11 @@ def without_entry(models: Sequence[str]) -> list[str]:
 
 
 def _cases(model: str, series: int) -> list[Case]:
-    entry, shapes = settings().models.get(model, Entry()), settings().shapes
+    entry, shapes = entry_of(model), settings().shapes
     sizes = (shapes.lookback, shapes.horizon, shapes.batch)
     options = entry.options | entry.at.get(series, {})
-    if model in OWN:
-        return [Case(model, form, series, _as_json(options), *sizes) for form in FORMS]
+    if entry.forms:
+        return [Case(model, form, series, _as_json(options), *sizes) for form in entry.forms]
     found = [Case(model, PLAIN_FORM, series, _as_json(options), *sizes)]
     if entry.normlin is not None:
         matched = options | entry.normlin
@@ -148,7 +166,7 @@ def _trained_otherwise(model: str, options: dict[str, Any]) -> dict[str, Any]:
     """The options of the benchmark's main setting, without dropout; none if they make the same model as `options`."""
     if model not in benchmark_settings():
         return {}
-    defaults = default_options(model)
+    defaults = MODELS.find(model).options()
     trained = find_setting(model, "main", ACCURACY.dataset).options
     trained = trained | ({"dropout": 0.0} if "dropout" in defaults else {})
     return {} if defaults | trained == defaults | options else trained

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from olinear import models as zoo
-from olinear.bench.costs.cases import OWN, Case
-from olinear.bench.run.counting import count_multiplications
-from olinear.bench.spec.task import CORRELATION
+from olinear.bench.costs.cases import Case, entry_of
+from olinear.core.runtime import count_multiplications
 from olinear.models import MODELS
-from olinear.nn import NormLin, OLinear, series_correlation
+from olinear.models.zoo import square_images
+from olinear.nn import NormLin, series_correlation
 
 SPARE_ROWS = 64  # beyond one window, for what is computed from training rows
 
@@ -42,20 +42,18 @@ def build(case: Case) -> nn.Module:
     """The model of a case, with made-up rows to learn from where it needs some before training."""
     torch.manual_seed(0)
     rows = torch.randn(case.lookback + case.horizon + SPARE_ROWS, case.series)
-    if case.model in OWN:
-        return _build_own(case, rows)
-    model: Any = zoo.build_model(case.model, rows, case.lookback, case.horizon, **case.options)
+    options = case.options
+    if case.form == "plain":
+        options["fold"] = False
+    if entry_of(case.model).correlation:
+        options["mixer"] = partial(NormLin, fixed=series_correlation(rows), transform="softmax")
+    if MODELS.find(case.registered).traits.orthogonal:  # which bases it has costs nothing, but finding some would
+        model: Any = zoo.empty_model(case.registered, case.series, case.lookback, case.horizon, **options)
+    else:
+        model = zoo.build_model(case.registered, rows, case.lookback, case.horizon, **options)
     if zoo.traits_of(model).closed_form:
         model.solved.fill_(True)  # a map of zeros costs as much as the solved one, and solving leaves memory behind
-    return model
-
-
-def _build_own(case: Case, rows: Tensor) -> nn.Module:
-    options = case.options
-    if case.model == CORRELATION:
-        options["mixer"] = partial(NormLin, fixed=series_correlation(rows), transform="softmax")
-    model = OLinear(case.series, case.lookback, case.horizon, fold=case.form != "plain", **options)
-    return model.compact() if case.form == "compact" else model
+    return zoo.for_inference(model) if case.form == "compact" else model
 
 
 def example(case: Case) -> tuple[Tensor, Tensor]:
@@ -71,10 +69,10 @@ def count(case: Case) -> Counts:
 
     def without_memory() -> nn.Module:
         with torch.device("meta"):
-            return MODELS.find(case.model).load()(case.series, case.lookback, case.horizon, **case.options)
+            return MODELS.find(case.registered).load()(case.series, case.lookback, case.horizon, **case.options)
 
     makers: list[Callable[[], nn.Module]] = [lambda: build(case).to("meta")]
-    if case.model not in OWN:  # the bases of OLinear are looked at when it is made
+    if not MODELS.find(case.registered).traits.orthogonal:  # whose bases are looked at when it is made
         makers.insert(0, without_memory)
     for make in makers:
         try:
@@ -88,4 +86,5 @@ def _count(model: nn.Module, case: Case, device: str) -> Counts:
     model.eval()
     x = torch.zeros(case.batch, case.lookback, case.series, device=device)
     trained = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-    return Counts(trained, round(count_multiplications(model, x) / case.batch))
+    with square_images():
+        return Counts(trained, round(count_multiplications(model, x) / case.batch))

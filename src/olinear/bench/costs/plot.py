@@ -8,14 +8,11 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from olinear.bench.costs.cases import ACCURACY, OWN, PLAIN_FORM, REFERENCE, TRAINED, known_models
+from olinear.bench.costs.cases import ACCURACY, PLAIN_FORM, REFERENCE, TRAINED, entry_of, table_models
 from olinear.bench.costs.rows import CostRow
 from olinear.bench.costs.table import status
-from olinear.bench.read.summary import is_result
-from olinear.bench.spec.task import CORRELATION
-from olinear.bench.store.results import Row
+from olinear.bench.store.rows import Row
 from olinear.evaluation.plots import FORECAST, HISTORY, require_matplotlib
-from olinear.models import MAIN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +46,7 @@ def find_bubbles(costs: Iterable[CostRow], scores: Iterable[Row]) -> tuple[list[
     by_name = {row.model: row for row in sorted(rows, key=lambda row: forms.index(row.form))}
     mse = mean_errors(scores)
     bubbles, missing = [], {}
-    for name in dict.fromkeys([*known_models(), *by_name]):
+    for name in dict.fromkeys([*table_models(), *by_name]):
         row = by_name.get(name)
         if row is None:
             missing[name] = "cost not measured"
@@ -66,11 +63,11 @@ def mean_errors(rows: Iterable[Row]) -> dict[str, float]:
     """The MSE of each model on the task of the picture, over its seeds; OLinear-C is a variant of OLinear."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        if row.key == ACCURACY and is_result(row) and row.mse is not None:
-            if row.variant == "main":
-                found.setdefault(row.model, []).append(row.mse)
-            elif (row.model, row.variant) == (MAIN, CORRELATION):
-                found.setdefault(CORRELATION, []).append(row.mse)
+        if row.key == ACCURACY and row.is_result:
+            if row.variant.is_main:
+                found.setdefault(row.model, []).append(row.scores["mse"])
+            elif entry_of(str(row.variant)).of == row.model:
+                found.setdefault(str(row.variant), []).append(row.scores["mse"])
     return {name: fmean(values) for name, values in found.items()}
 
 
@@ -99,7 +96,7 @@ def _area(memory: float, largest: float) -> float:
 
 def _draw_bubbles(axis: "Axes", bubbles: Sequence[Bubble], largest: float) -> None:
     for bubble in sorted(bubbles, key=lambda each: -each.memory):  # small ones in front
-        colour = FORECAST if bubble.name in OWN else OTHERS
+        colour = FORECAST if entry_of(bubble.name).forms else OTHERS
         style: dict[str, Any] = {"alpha": 0.65, "edgecolors": "white", "linewidths": 0.8, "zorder": 2}
         axis.scatter(bubble.ratio, bubble.mse, s=_area(bubble.memory, largest), color=colour, **style)
 
@@ -127,15 +124,15 @@ def _dress(axis: "Axes", largest: float) -> None:
 
 def _caption(missing: dict[str, str]) -> str:
     """What the picture does not show."""
-    said = (
+    text = (
         f"{SERIES} series, batches of 16; each model in the size that `olinear bench run` trains on "
         f"{ACCURACY.dataset}, but without dropout; its accuracy is the mean over seeds."
     )
-    lines = [said, *([f"Not drawn: {say_missing(missing)}."] if missing else [])]
+    lines = [text, *([f"Not drawn: {missing_in_words(missing)}."] if missing else [])]
     return "\n".join(part for line in lines for part in textwrap.wrap(line, 150))
 
 
-def say_missing(missing: dict[str, str]) -> str:
+def missing_in_words(missing: dict[str, str]) -> str:
     """The models that have no bubble, by reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in missing.items():
@@ -151,7 +148,7 @@ NEAR = 8  # a label that is farther away has a line to its bubble
 
 
 def _place_labels(axis: "Axes", bubbles: Sequence[Bubble], largest: float, renderer: Any) -> None:
-    """Each beside its bubble, at the nearest place where it covers neither another label nor a bubble."""
+    """Each next to its bubble, at the nearest place where it covers neither another label nor a bubble."""
     pixels = axis.figure.dpi / 72  # a point
     circles: list[Circle] = []
     for bubble in bubbles:
@@ -160,7 +157,7 @@ def _place_labels(axis: "Axes", bubbles: Sequence[Bubble], largest: float, rende
     frame, taken = axis.get_window_extent(renderer), list["Bbox"]()
     for index in sorted(range(len(bubbles)), key=lambda each: -circles[each][2]):  # large ones leave the fewest places
         bubble, (x, y, radius) = bubbles[index], circles[index]
-        strong = bubble.name in OWN
+        strong = bool(entry_of(bubble.name).forms)
         style: dict[str, Any] = {"fontsize": 10 if strong else 9, "fontweight": "bold" if strong else "normal"}
         box = _free_place(circles[index], _size(axis, bubble.name, style, renderer), circles, taken, frame)
         taken.append(box)

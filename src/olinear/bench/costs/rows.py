@@ -47,7 +47,7 @@ COLUMNS = column_names(CostRow)
 
 
 def costs_file(results: Path) -> Path:
-    """In a folder of its own: the CSV files beside it are rows of scores."""
+    """In a folder of its own: the CSV files next to it are rows of scores."""
     return results / "costs" / "efficiency.csv"
 
 

@@ -1,6 +1,5 @@
 """Many cases, one after another, each stage in a fresh process: what ends badly is recorded and stops nothing else."""
 
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,16 +11,16 @@ from filelock import FileLock, Timeout
 
 from olinear.bench.costs.cases import Case, Stage
 from olinear.bench.costs.counting import Counts, count
-from olinear.bench.costs.measuring import LEAST_ROUNDS, SLOW, STARTING, Budget, Told, measure
+from olinear.bench.costs.measuring import ROUNDS, SLOW, STARTING, Budget, measure
 from olinear.bench.costs.rows import CostRow, add_cost, read_costs
-from olinear.bench.run.pool import interrupts_held
-from olinear.bench.run.running import commit, versions
 from olinear.bench.store.results import runs_folder
 from olinear.core import ConfigError
+from olinear.core.runtime import Ended, Worker, commit, fork_server, versions
 
 START = 2.0  # seconds that a process needs before it measures, about
 REACHED = 0.4  # share of the speed of a matrix product that models reach, about
 TOO_SLOW, KILLED = "too slow", "killed"
+PRELOADED = ["olinear.bench.costs.measuring", "torch._dynamo", "torch.optim"]  # and nothing computed
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,8 @@ def _estimate(case: Case, stage: Stage, counts: Counts, speed: float, budget: Bu
     one = passes * case.batch * counts.multiplications / (REACHED * speed)
     if one > budget.call:
         return START + budget.call
-    further = LEAST_ROUNDS * one if one <= SLOW else 0.0
-    return START + calls * one + max(budget.seconds, min(further, LEAST_ROUNDS * budget.seconds + one))
-
-
-def _fresh_processes() -> Any:
-    """Processes that start with torch imported and nothing computed; where that cannot be had, from nothing."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["olinear.bench.costs.measuring", "torch._dynamo", "torch.optim"])
-    return context
+    further = ROUNDS * one if one <= SLOW else 0.0
+    return START + calls * one + max(budget.seconds, min(further, ROUNDS * budget.seconds + one))
 
 
 class Runner:
@@ -88,7 +78,7 @@ class Runner:
     ):
         self.results, self.budget, self.show = results, budget or Budget(), show
         self.deadline = float("inf") if hours is None else time.monotonic() + 3600 * hours
-        self.context: Any = _fresh_processes()
+        self.context: Any = fork_server(PRELOADED)
         self.work: Callable[..., None] = measure
         self.slow: dict[tuple[str, str, Stage], Planned] = {}  # found too slow in this run
 
@@ -143,34 +133,28 @@ class Runner:
 
     def measure_stage(self, case: Case, stage: Stage) -> tuple[dict[str, float], str]:
         """What a process of its own finds, and how it ended if it did not end well."""
-        ours, theirs = self.context.Pipe(duplex=False)
-        arguments = (case, stage, torch.get_num_threads(), self.budget, theirs)
-        process = self.context.Process(target=self.work, args=arguments, daemon=True)
-        with interrupts_held():
-            process.start()
-        theirs.close()
+        threads = torch.get_num_threads()
+        worker = Worker(self.work, (case, stage, self.budget), threads=threads, context=self.context)
         try:
-            return self._listen(ours, process)
+            return _listen(worker)
         finally:
-            process.kill()  # it is done, or not to be waited for
-            process.join()
-            ours.close()
+            worker.stop()  # it is done, or not to be waited for
 
-    def _listen(self, channel: Any, process: Any) -> tuple[dict[str, float], str]:
-        found: dict[str, float] = {}
-        silence = STARTING
-        until = time.monotonic() + silence
-        while True:
-            if not channel.poll(max(until - time.monotonic(), 0.0)):
-                return found, f"{TOO_SLOW}: stopped after {silence:.0f} seconds"
-            try:
-                told: Told = channel.recv()
-            except (EOFError, OSError):
-                process.join()
-                return found, f"{KILLED}: its process ended with code {process.exitcode} (out of memory?)"
-            found |= told.found
-            if told.done or told.error:
-                return found, told.error
-            if told.silence:
-                silence = told.silence
-                until = time.monotonic() + silence
+
+def _listen(worker: Worker) -> tuple[dict[str, float], str]:
+    found: dict[str, float] = {}
+    silence = STARTING
+    until = time.monotonic() + silence
+    while True:
+        try:
+            news = worker.receive(max(until - time.monotonic(), 0.0))
+        except TimeoutError:
+            return found, f"{TOO_SLOW}: stopped after {silence:.0f} seconds"
+        if isinstance(news, Ended):
+            return found, f"{KILLED}: {news.error}" if news.killed else news.error
+        found |= news.found
+        if news.error:
+            return found, news.error
+        if news.silence:
+            silence = news.silence
+            until = time.monotonic() + silence

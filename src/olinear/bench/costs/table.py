@@ -1,15 +1,15 @@
-"""The costs beside the paper's: a table, and in words what agrees, what does not, and why."""
+"""The costs next to the paper's: a table, and in words what agrees, what does not, and why."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
-from olinear.bench.costs.cases import MATCHED, NORMLIN, PLAIN_FORM, REFERENCE, Entry, settings
+from olinear.bench.costs.cases import MATCHED, NORMLIN, PLAIN_FORM, REFERENCE, entry_of, settings
 from olinear.bench.costs.counting import HOW_COUNTED, HOW_IMAGES_ARE_COUNTED, OF_IMAGES
 from olinear.bench.costs.measuring import OUT_OF_MEMORY
 from olinear.bench.costs.paper import Printed, printed_cell, printed_ratio
 from olinear.bench.costs.rows import CostRow
 from olinear.bench.costs.running import KILLED, TOO_SLOW
-from olinear.bench.show.table import Cell, Column, ResultTable
+from olinear.bench.show.tables import Cell, Column, ResultTable
 from olinear.models import MAIN
 
 NAMES = (Column("series"), Column("model", False), Column("form", False))
@@ -24,7 +24,7 @@ PARTS = ("counts", "training", "inference")
 HOW_MEASURED = (
     "Times are the best of several calls; one of over ten seconds is not repeated. A ratio is to OLinear folded, "
     "measured in turns with the case in the same process. The ratio to OLinear plain is the quotient of two such "
-    "ratios; beside it stands the paper's, to its own OLinear, which is the plain form, on a GPU (of times with one "
+    "ratios; next to it stands the paper's, to its own OLinear, which is the plain form, on a GPU (of times with one "
     "digit for 862 series). Memory is the peak beyond what the process had before it built the model."
 )
 
@@ -83,32 +83,32 @@ def status(error: str) -> str:
 
 def cost_lines(rows: Sequence[CostRow]) -> list[str]:
     """What stands beneath the table."""
-    lines = [_say_threads(rows), *_say_runs(rows), HOW_MEASURED, *_say_noise(rows), HOW_COUNTED]
+    lines = [_threads_in_words(rows), *_runs_in_words(rows), HOW_MEASURED, *_noise_in_words(rows), HOW_COUNTED]
     models = dict.fromkeys(row.model for row in rows)
     images = [name for name in OF_IMAGES if name in models]
     if images:
         lines.append(f"{HOW_IMAGES_ARE_COUNTED}: {', '.join(images)}.")
-    remarks = {name: settings().models.get(name, Entry()).remark for name in models}
+    remarks = {name: entry_of(name).remark for name in models}
     lines += [f"{name}: {remark}." for name, remark in remarks.items() if remark]
-    return [*lines, *_say_parameters(rows), *_say_pairs(rows), *_say_failures(rows)]
+    return [*lines, *_parameters_in_words(rows), *_pairs_in_words(rows), *_failures_in_words(rows)]
 
 
-def _say_threads(rows: Sequence[CostRow]) -> str:
+def _threads_in_words(rows: Sequence[CostRow]) -> str:
     threads = sorted({row.threads for row in rows if row.threads is not None})
     shapes = settings().shapes
-    said = f"Lookback {shapes.lookback}, horizon {shapes.horizon}, batches of {shapes.batch} windows, float32, on "
+    text = f"Lookback {shapes.lookback}, horizon {shapes.horizon}, batches of {shapes.batch} windows, float32, on "
     if len(threads) == 1:
-        return said + f"{threads[0]} {'thread' if threads[0] == 1 else 'threads'}."
-    return said + f"{' or '.join(map(str, threads))} threads: ratios of different rows compare only roughly."
+        return text + f"{threads[0]} {'thread' if threads[0] == 1 else 'threads'}."
+    return text + f"{' or '.join(map(str, threads))} threads: ratios of different rows compare only roughly."
 
 
-def _say_runs(rows: Sequence[CostRow]) -> list[str]:
+def _runs_in_words(rows: Sequence[CostRow]) -> list[str]:
     """Whether all was measured by one version of everything."""
     made = sorted({f"{row.versions}, commit {row.commit}" for row in rows})
     return [f"Measured by several versions ({'; '.join(made)})."] if len(made) > 1 else []
 
 
-def _say_noise(rows: Sequence[CostRow]) -> list[str]:
+def _noise_in_words(rows: Sequence[CostRow]) -> list[str]:
     itself = [row for row in rows if (row.model, row.form) == (MAIN, REFERENCE)]
     ratios = [ratio for row in itself for ratio in (row.training_ratio, row.inference_ratio) if ratio is not None]
     if not ratios:
@@ -116,7 +116,7 @@ def _say_noise(rows: Sequence[CostRow]) -> list[str]:
     return [f"OLinear folded against itself is {min(ratios):.2f} to {max(ratios):.2f}: so much is noise."]
 
 
-def _say_parameters(rows: Sequence[CostRow]) -> list[str]:
+def _parameters_in_words(rows: Sequence[CostRow]) -> list[str]:
     """Where our counts are the printed ones, and for each model where they are not."""
     same: dict[str, list[int]] = defaultdict(list)
     other: dict[str, list[str]] = defaultdict(list)
@@ -134,7 +134,7 @@ def _say_parameters(rows: Sequence[CostRow]) -> list[str]:
         named = (name if name not in other else f"{name} (with {_listed(same[name])} series)" for name in same)
         lines.append(f"Parameters as printed: {', '.join(named)}.")
     for name, found in other.items():
-        note = settings().models.get(name.removesuffix(f" {NORMLIN}"), Entry()).note or "why is not known"
+        note = entry_of(name.removesuffix(f" {NORMLIN}")).note or "why is not known"
         lines.append(f"Parameters not as printed, {name}: {', '.join(found)}; {note}.")
     return lines
 
@@ -143,7 +143,7 @@ def _listed(counts: Sequence[int]) -> str:
     return ", ".join(map(str, counts))
 
 
-def _say_pairs(rows: Sequence[CostRow]) -> list[str]:
+def _pairs_in_words(rows: Sequence[CostRow]) -> list[str]:
     """NormLin in the place of attention: how long a step takes, of what it took."""
     ratios = {(row.model, row.form, row.series): row.training_ratio for row in rows if row.training_ratio}
     found: dict[str, list[str]] = defaultdict(list)
@@ -158,19 +158,19 @@ def _say_pairs(rows: Sequence[CostRow]) -> list[str]:
         fair = f"{ratio / matched:.2f} like for like, " if matched else ""
         found[model].append(f"{fair}{ratio / attention:.2f}{paper} with {series} series")
     return [
-        f"NormLin for attention, training step, {model}: {', '.join(said)}{_say_changed(model)}."
-        for model, said in found.items()
+        f"NormLin for attention, training step, {model}: {', '.join(ratios_in_words)}{_changes_in_words(model)}."
+        for model, ratios_in_words in found.items()
     ]
 
 
-def _say_changed(model: str) -> str:
+def _changes_in_words(model: str) -> str:
     """What is not the same on both sides of a pair."""
-    entry = settings().models.get(model, Entry())
+    entry = entry_of(model)
     changed = [f"{name} {value} instead of {entry.options.get(name)}" for name, value in (entry.normlin or {}).items()]
     return f"; the paper's pair has {', '.join(changed)} with NormLin" if changed else ""
 
 
-def _say_failures(rows: Sequence[CostRow]) -> list[str]:
+def _failures_in_words(rows: Sequence[CostRow]) -> list[str]:
     stages = ("inference", "training")
     errors = [(row.case, stage, getattr(row, f"{stage}_error")) for row in rows for stage in stages]
     return [f"Not measured, {case}, {stage}: {error}." for case, stage, error in errors if error]

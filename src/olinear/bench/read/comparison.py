@@ -1,4 +1,4 @@
-"""What a study's results say: each method beside the paper's, and whether the order of methods agrees."""
+"""What a study's results say: each method next to the paper's, and whether the order of methods agrees."""
 
 import math
 from collections import defaultdict
@@ -9,11 +9,10 @@ from itertools import combinations
 from statistics import fmean, median, variance
 from typing import Literal, NamedTuple
 
-from olinear.bench.read.summary import DECIMALS, is_result
-from olinear.bench.show.table import Cell, Column, ResultTable
+from olinear.bench.read.summary import DECIMALS
+from olinear.bench.spec.identity import TaskKey, Variant
 from olinear.bench.spec.study import NOTHING, Place, Printed, Study, printed
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import Row
+from olinear.bench.store.rows import Row
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,13 @@ class MethodScore:
 
 
 class Gap(NamedTuple):
-    """By how much a method's MSE is above another's: mean over the seeds of both, and its deviation between seeds."""
+    """By how much a method's MSE is above another's: mean over the seeds of both, and its spread between seeds."""
 
     mean: float
     spread: float | None  # None for too few seeds
 
 
+Found = dict[tuple[str, Variant, TaskKey], list[Row]]  # by model, variant and task
 Verdict = Literal["the same order", "reversed", "tied here", "tied in the paper"]
 
 
@@ -81,6 +81,23 @@ class Comparison:
         """Those of them that the paper has too."""
         return [score for score in self.known if score.paper.mse is not None]
 
+    @property
+    def best(self) -> MethodScore:
+        """Of the methods that have results."""
+        return _best(self.known)
+
+    @property
+    def papers_best(self) -> list[MethodScore]:
+        """Of those that the paper has too; equals at the printed decimals are best together."""
+        lowest = min(_rounded(score.paper.mse) for score in self.printed)
+        return [score for score in self.printed if _rounded(score.paper.mse) == lowest]
+
+    @property
+    def has_the_papers_best(self) -> bool:
+        """Whether a method that the paper has as the best is ours, or tied with it, among those the paper has."""
+        best = _best(self.printed)
+        return any(score is best or self.tied(score, best) for score in self.papers_best)
+
     def gap(self, a: MethodScore, b: MethodScore) -> Gap:
         """Seed by seed, since what a seed does to one method it often does to the other."""
         gaps = [_gaps(ours, others) for ours, others in zip(a.by_horizon, b.by_horizon, strict=True)]
@@ -113,13 +130,13 @@ class Comparison:
 
 def compare(study: Study, rows: Iterable[Row]) -> list[Comparison]:
     """A comparison for each model and dataset of the study."""
-    found: dict[tuple[str, str, TaskKey], list[Row]] = defaultdict(list)
-    for row in filter(is_result, rows):
+    found: Found = defaultdict(list)
+    for row in (row for row in rows if row.is_result):
         found[row.model, row.variant, row.key].append(row)
     return [_compare(study, model, place, found) for model in study.models for place in study.on]
 
 
-def _compare(study: Study, model: str, place: Place, found: dict[tuple[str, str, TaskKey], list[Row]]) -> Comparison:
+def _compare(study: Study, model: str, place: Place, found: Found) -> Comparison:
     by_method = {
         method: {key: found[model, study.variant(method), key] for key in place.tasks} for method in study.methods
     }
@@ -143,8 +160,8 @@ def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
 def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> MethodScore:
     if not by_task or not all(by_task):
         return MethodScore(method, None, None, [], paper)
-    mse, mae = (fmean(fmean(getattr(row, name) for row in rows) for rows in by_task) for name in ("mse", "mae"))
-    return MethodScore(method, mse, mae, [{row.seed: row.mse or 0.0 for row in rows} for rows in by_task], paper)
+    mse, mae = (fmean(fmean(row.scores[name] for row in rows) for rows in by_task) for name in ("mse", "mae"))
+    return MethodScore(method, mse, mae, [{row.seed: row.scores["mse"] for row in rows} for rows in by_task], paper)
 
 
 def _gaps(ours: Mapping[int, float], others: Mapping[int, float]) -> list[float]:
@@ -174,87 +191,8 @@ def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], me
     return NOTHING
 
 
-def study_table(comparisons: Sequence[Comparison]) -> ResultTable:
-    """A row a method: ours, spread, the paper's, and the places of both; the best of ours is bold."""
-    names = ("seeds", "MSE", "MSE spread", "paper MSE", "MAE", "paper MAE", "place", "paper place")
-    columns = [Column("model", False), Column("dataset", False), Column("lookback"), Column("horizons", False)]
-    columns.append(Column("method", False))
-    table = ResultTable([*columns, *(Column(name, decimals=4 if "spread" in name else 3) for name in names)], [])
-    for comparison in comparisons:
-        ours = [score.mse for score in comparison.scores]
-        paper = [score.paper.mse for score in comparison.scores]
-        place = comparison.place
-        for score in comparison.scores:
-            cells: list[Cell] = [comparison.model, place.dataset, place.lookback, comparison.over, score.method]
-            cells += [score.seeds, score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
-            table.cells.append([*cells, _rank(score.mse, ours), _rank(score.paper.mse, paper)])
-            if table.cells[-1][-2] == 1:
-                table.bold.add((len(table.cells) - 1, len(columns) + names.index("MSE")))
-    return table
-
-
-def _rank(value: float | None, among: Sequence[float | None]) -> int | None:
-    """1 for the lowest; equals at the printed decimals share a place."""
-    if value is None:
-        return None
-    return 1 + sum(round(other, DECIMALS) < round(value, DECIMALS) for other in among if other is not None)
-
-
-def order_lines(comparisons: Sequence[Comparison]) -> list[str]:
-    """For each dataset, in words: which method is best, and in which pairs our order is the paper's."""
-    lines = [f"{comparison.name}: {_say_order(comparison)}" for comparison in comparisons]
-    beside = [comparison for comparison in comparisons if len(comparison.printed) > 1]
-    if len(beside) > 1:
-        agree = sum(_has_the_papers_best(comparison) for comparison in beside)
-        lines.append(f"The paper's best method is ours too, or tied with it, in {agree} of {len(beside)} comparisons.")
-    return lines
-
-
-def _say_order(comparison: Comparison) -> str:
-    best = _best(comparison.known)
-    beside = [score.method for score in comparison.known if score is not best and comparison.tied(score, best)]
-    how = "equal" if comparison.typical_spread is None else "within seed spread"
-    said = [f"best is {best.method}" + (f" ({how}: {', '.join(beside)})" if beside else "")]
-    beside_the_paper = len(comparison.printed) > 1
-    said.append(_say_agreement(comparison) if beside_the_paper else "the paper prints nothing to compare with")
-    if comparison.typical_spread is None:
-        said.append("too few seeds for a spread, so that only equals are tied")
-    elif any(comparison.gap(a, b).spread is None for a, b in combinations(comparison.known, 2)):
-        said.append(f"pairs with too few common seeds are tied within {comparison.typical_spread:.2g}")
-    return "; ".join(said) + "."
-
-
-def _say_agreement(comparison: Comparison) -> str:
-    """The paper's best, and how the pairs stand."""
-    pairs = [(a, b, comparison.verdict(a, b)) for a, b in combinations(comparison.printed, 2)]
-    best = f"in the paper {' and '.join(score.method for score in _papers_best(comparison))}"
-    if len(pairs) == 1:
-        return f"{best}: {pairs[0][2]}"
-    against = [_in_order(comparison, a, b) for a, b, verdict in pairs if verdict == "reversed"]
-    agree = sum(verdict == "the same order" for *_, verdict in pairs)
-    turned = f"{len(against)} reversed ({', '.join(against)})" if against else "none reversed"
-    ties = len(pairs) - agree - len(against)
-    return f"{best}; of {len(pairs)} pairs {agree} are in the paper's order, {ties} tied here or there, {turned}"
-
-
-def _in_order(comparison: Comparison, a: MethodScore, b: MethodScore) -> str:
-    first, second = (a, b) if comparison.gap(a, b).mean < 0 else (b, a)
-    return f"{first.method} before {second.method}"
-
-
 def _best(scores: Sequence[MethodScore]) -> MethodScore:
     return min(scores, key=lambda score: score.mse or 0.0)
-
-
-def _papers_best(comparison: Comparison) -> list[MethodScore]:
-    least = min(_rounded(score.paper.mse) for score in comparison.printed)
-    return [score for score in comparison.printed if _rounded(score.paper.mse) == least]
-
-
-def _has_the_papers_best(comparison: Comparison) -> bool:
-    """Whether a method that the paper has as the best is ours, or tied with it, among those the paper has."""
-    best = _best(comparison.printed)
-    return any(score is best or comparison.tied(score, best) for score in _papers_best(comparison))
 
 
 def _rounded(value: float | None) -> float:

@@ -1,14 +1,14 @@
-"""What the results say: each task beside its published scores, the figures over all tasks, what is missing."""
+"""What the results say: each task next to its published scores, the figures over all tasks, what is missing."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
-from olinear.bench.spec.task import TaskKey, find_task, published
-from olinear.bench.store.results import Row
+from olinear.bench.spec.identity import TaskKey
+from olinear.bench.spec.task import published
+from olinear.bench.store.rows import Row
 from olinear.data.datasets import find_dataset, locate
 from olinear.models import MAIN
 
@@ -18,7 +18,7 @@ DECIMALS = 3  # of the published tables: who is best is decided at these
 
 @dataclass(frozen=True)
 class Selection:
-    """Which main results are read, beside which of the paper's tasks."""
+    """Which main results are read, next to which of the paper's tasks."""
 
     model: str = MAIN
     suite: str = "all"  # or "long" or "short"
@@ -27,7 +27,7 @@ class Selection:
 
     @property
     def reference(self) -> str:
-        """Whose published results stand beside ours: the model's own, or OLinear's where the paper has none of it."""
+        """Whose published results stand next to ours: the model's own, or OLinear's where the paper has none of it."""
         return self.model if any(self.model in models for models in published().values()) else MAIN
 
     @property
@@ -38,14 +38,14 @@ class Selection:
     def has(self, key: TaskKey) -> bool:
         """Whether a task, of the paper or of our own, is of this suite, these datasets and these horizons."""
         return (
-            self.suite in ("all", find_task(key).suite)
+            self.suite in ("all", key.suite)
             and (not self.datasets or key.dataset in self.datasets)
             and (not self.horizons or key.horizon in self.horizons)
         )
 
     def pick(self, rows: Iterable[Row]) -> list[Row]:
         """The main rows of this model."""
-        return [row for row in rows if (row.model, row.variant) == (self.model, "main")]
+        return [row for row in rows if row.model == self.model and row.variant.is_main]
 
 
 MAIN_RESULTS = Selection()
@@ -130,15 +130,9 @@ class Missing:
     reason: str
 
 
-def is_result(row: Row) -> bool:
-    """Whether a row has scores; one with an error has none."""
-    numbers = (row.mse, row.mae)
-    return not row.error and all(number is not None and math.isfinite(number) for number in numbers)
-
-
 def score_tasks(rows: Iterable[Row], selection: Selection = MAIN_RESULTS) -> list[TaskScore]:
     """Each task that has a result, mean over its seeds, in the order of the published tables."""
-    found = list({row.job: row for row in selection.pick(rows) if is_result(row)}.values())
+    found = list({row.job: row for row in selection.pick(rows) if row.is_result}.values())
     by_task: dict[TaskKey, list[Row]] = defaultdict(list)
     for row in found:
         by_task[row.key].append(row)
@@ -151,7 +145,7 @@ def _score_task(key: TaskKey, rows: Sequence[Row], reference: str) -> TaskScore:
 
 
 def _score(key: TaskKey, rows: Sequence[Row], metric: str, reference: str) -> Score:
-    values = [float(getattr(row, metric)) for row in rows]
+    values = [row.scores[metric] for row in rows]
     paper = {model: cells[metric] for model, cells in published()[key].items()}
     ours = paper.pop(reference)
     baseline = min(paper, key=paper.__getitem__)
@@ -212,8 +206,8 @@ def find_missing(
 ) -> list[Missing]:
     """The tasks without a result, each with what is known of why: it failed, its data is not here, it was not run."""
     chosen = selection.pick(rows)
-    done = {row.key for row in chosen if is_result(row)}
-    failed = [row for row in chosen if not is_result(row)]
+    done = {row.key for row in chosen if row.is_result}
+    failed = [row for row in chosen if not row.is_result]
     errors = {row.key: row.error or "its scores are not numbers" for row in failed}
     return [
         Missing(key, f"failed: {errors[key]}" if key in errors else _why_not_run(key.dataset, data_folder))

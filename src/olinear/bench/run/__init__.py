@@ -1,5 +1,1 @@
-"""Running jobs: a plan, a pool of workers, training and scoring."""
-
-from olinear.core.doors import open_door
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)
+"""From a job to its row: planning, worker processes, training, scoring."""

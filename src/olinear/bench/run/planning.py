@@ -1,20 +1,25 @@
 """What a run will do and about how long it takes: cheap jobs first."""
 
-import time
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from olinear.bench.run.counting import count_multiplications
-from olinear.bench.spec.jobs import Job, Recipe, recipe
+from olinear.bench.run.preparing import mixer_option
+from olinear.bench.spec.identity import JobKey
+from olinear.bench.spec.jobs import recipe
+from olinear.bench.spec.recipes import Recipe
+from olinear.bench.spec.task import TaskSet
 from olinear.core import ConfigError
-from olinear.core.runtime import SMALL
-from olinear.data.datasets import find_dataset, locate
-from olinear.models import MAIN, MODELS
-from olinear.nn import Shapes
+from olinear.core.runtime import SMALL, count_multiplications
+from olinear.data.datasets import Dataset, locate
+from olinear.models import MODELS, empty_model
+from olinear.models.zoo import square_images
+from olinear.nn import OrthoTrans
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
 SLOWER = {"mamba": 4.0, "reformer": 4.0}  # than NormLin, at 170 series: they go step by step, or sort
@@ -34,9 +39,10 @@ UNKNOWN = Estimate(0.0, 0)
 
 @dataclass(frozen=True)
 class Planned:
-    """A job with its estimate."""
+    """A job with its recipe and estimate."""
 
-    job: Job
+    job: JobKey
+    recipe: Recipe
     seconds: float  # on one thread
     weights: int = SMALL
 
@@ -47,11 +53,18 @@ class Planned:
 
 
 def wall_seconds(planned: Iterable[Planned], jobs: int) -> float:
-    """How long jobs take together: long ones one after the other on all threads, the others beside each other."""
+    """How long jobs take together: long ones one after the other on all threads, the others side by side."""
     planned, threads = list(planned), torch.get_num_threads()
     long = sum(each.seconds for each in planned if each.is_long)
     short = sum(each.seconds for each in planned) - long
     return long / threads + short / (jobs if jobs > 1 else threads)  # one job at a time has all threads
+
+
+class Absent(NamedTuple):
+    """A dataset that is not here, and how many jobs need it."""
+
+    dataset: Dataset
+    jobs: int
 
 
 @dataclass(frozen=True)
@@ -60,76 +73,81 @@ class Plan:
 
     jobs: list[Planned]
     finished: int
-    missing: dict[str, int]  # dataset -> jobs that need it
+    missing: list[Absent]
 
 
-def make_plan(jobs: list[Job], done: set[Job], folder: Path | None, speed: float) -> Plan:
+def make_plan(
+    jobs: Sequence[JobKey], done: set[JobKey], folder: Path | None, speed: float, tasks: TaskSet | None = None
+) -> Plan:
     """Leave out what is done and what has no data; order the rest by cost. `speed`: multiplications a second."""
     missing: dict[str, int] = {}
+    datasets: dict[str, Dataset] = {}
     todo = []
     for job in jobs:
         if job in done:
             continue
-        plan = recipe(job)
-        needed = {job.key.dataset, plan.train_on, plan.basis_from}
-        absent = sorted(name for name in needed if locate(find_dataset(name), folder) is None)
+        found = recipe(job, tasks)
+        datasets |= found.sources
+        absent = sorted(name for name, dataset in found.sources.items() if locate(dataset, folder) is None)
         if absent:
             missing[absent[0]] = missing.get(absent[0], 0) + 1
         else:
-            todo.append(Planned(job, *_estimate_if_possible(plan, speed)))
+            todo.append(Planned(job, found, *_estimate_if_possible(found, speed)))
     todo.sort(key=lambda planned: (planned.seconds, planned.job.name))
-    return Plan(todo, sum(job in done for job in jobs), missing)
+    absentees = [Absent(datasets[name], count) for name, count in missing.items()]
+    return Plan(todo, sum(job in done for job in jobs), absentees)
 
 
-def _estimate_if_possible(plan: Recipe, speed: float) -> Estimate:
+def _estimate_if_possible(recipe: Recipe, speed: float) -> Estimate:
     """A model that cannot be built, since the lookback is too short for instance, fails in its turn and says why."""
     try:
-        return estimate(plan, speed)
+        return estimate(recipe, speed)
     except ConfigError:
         return UNKNOWN
 
 
-def estimate(plan: Recipe, speed: float) -> Estimate:
+def estimate(recipe: Recipe, speed: float) -> Estimate:
     """Of a recipe: its matrix products, the optimizer's pass over the weights, and the rest."""
-    task, dataset = plan.task, find_dataset(plan.train_on)
-    forward, weights = _cost_of_olinear(plan) if plan.model == MAIN else _cost_of_other(plan)
-    step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(str(plan.parts.get("mixer")), 1.0)
-    rows_trained = plan.train_share * len(dataset.split_rows(dataset.rows, task.split).train)
-    windows = max(rows_trained - task.key.lookback - task.key.horizon, 1)
-    epochs = min(task.max_epochs, task.patience + TYPICAL_BEST.get(task.schedule, task.max_epochs))
-    return Estimate(5.0 + epochs * windows / task.batch_size * step, weights)
+    training, (dataset, split) = recipe.training, recipe.trained
+    forward, weights = _count(recipe)
+    step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(recipe.options.get("mixer", ""), 1.0)
+    rows_trained = recipe.train_share * len(dataset.split_rows(dataset.rows, split).train)
+    windows = max(rows_trained - recipe.key.lookback - recipe.key.horizon, 1)
+    typical = TYPICAL_BEST.get(training.schedule, training.max_epochs)
+    epochs = min(training.max_epochs, training.patience + typical)
+    return Estimate(5.0 + epochs * windows / training.batch_size * step, weights)
 
 
-def _cost_of_olinear(plan: Recipe) -> tuple[int, int]:
+def _count(recipe: Recipe) -> tuple[int, int]:
     """Multiplications of a forward pass of one batch, and how many weights there are."""
-    task, series = plan.task, find_dataset(plan.train_on).series
-    lookback, horizon, m, f = task.key.lookback, task.key.horizon, task.model_dim, task.ff_dim
-    shapes = Shapes(task.batch_size, series, lookback, horizon, task.embed_dim, m, f)
-    copies = task.embed_dim * (lookback * m + horizon * (m + f))
-    return shapes.forward(task.blocks).folded, copies + task.blocks * (2 * m * (m + f) + series**2) + f * horizon
+    shape = (recipe.trained.dataset.series, *recipe.key[1:], recipe.training.batch_size)
+    mixer = mixer_option(recipe)
+    if mixer:
+        return _count_model(recipe.model, dict(recipe.options) | mixer, shape)
+    return _count_once(recipe.model, json.dumps(dict(recipe.options), sort_keys=True), shape)
 
 
-def _cost_of_other(plan: Recipe) -> tuple[int, int]:
-    """The same for any model, counted on tensors without memory."""
-    (_, lookback, horizon), series = plan.task.key, find_dataset(plan.train_on).series
+@cache
+def _identity(size: int) -> OrthoTrans:
+    return OrthoTrans(torch.eye(size))
+
+
+@cache
+def _count_once(model: str, options: str, shape: tuple[int, int, int, int]) -> tuple[int, int]:
+    """Jobs that differ in their data alone cost the same."""
+    return _count_model(model, json.loads(options), shape)
+
+
+def _count_model(model: str, options: dict[str, Any], shape: tuple[int, int, int, int]) -> tuple[int, int]:
+    """Counted on tensors without memory."""
+    series, lookback, horizon, batch = shape
+    if MODELS.find(model).traits.orthogonal:  # these are looked at when they are made
+        transforms = [_identity(size) for size in (lookback, horizon)]
+        options = options | dict(zip(("input_transform", "output_transform"), transforms, strict=True))
     with torch.device("meta"):
-        model = MODELS.find(plan.model).load()(series, lookback, horizon, **plan.options)
-        if not any(True for _ in model.parameters()):
+        built = empty_model(model, series, lookback, horizon, **options).to("meta")
+        if not any(True for _ in built.parameters()):
             return 0, 0  # a closed form
-        forward = count_multiplications(model, torch.empty(plan.task.batch_size, lookback, series))
-    return forward, sum(parameter.numel() for parameter in model.parameters())
-
-
-def matrix_speed(size: int = 768, repeats: int = 4) -> float:
-    """Multiplications a second of this machine's matrix product on one thread."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        a, best = torch.randn(size, size), float("inf")
-        for _ in range(repeats):
-            started = time.perf_counter()
-            a @ a
-            best = min(best, time.perf_counter() - started)
-    finally:
-        torch.set_num_threads(threads)
-    return size**3 / best
+        with square_images():
+            forward = count_multiplications(built, torch.empty(batch, lookback, series))
+    return forward, sum(parameter.numel() for parameter in built.parameters())

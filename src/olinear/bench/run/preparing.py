@@ -9,16 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear import models as zoo
-from olinear.bench.spec.jobs import Recipe
-from olinear.bench.spec.task import Task, tasks
-from olinear.data.datasets import find_dataset, load_values, require
+from olinear import models
+from olinear.bench.spec.recipes import Bases, Recipe, Source
+from olinear.data.datasets import load_values, require
 from olinear.data.frames import StandardScaler
 from olinear.data.windows import Split, Windows
-from olinear.models import MAIN
 from olinear.models.plugins import with_orthotrans
-from olinear.models.zoo import TOKEN_MIXERS, olinear_mixer
-from olinear.nn import NormLin, OLinear, OrthoTrans, series_correlation
+from olinear.nn import NormLin, OrthoTrans, series_correlation
 
 
 @dataclass(frozen=True)
@@ -33,71 +30,54 @@ class Series:
         return Windows(self.scaled, lookback, horizon, self.split.starts(span, lookback, horizon))
 
 
-def load_series(name: str, task: Task, folder: Path | None) -> Series:
-    """A dataset split as its own task of this lookback and horizon is, and standardised by its training rows."""
-    dataset = find_dataset(name)
-    raw = load_values(dataset, require(dataset, folder))
-    own = tasks().get(task.key._replace(dataset=dataset.name))
-    split = dataset.split_rows(len(raw), own.split if own else None)
+def load_series(source: Source, folder: Path | None) -> Series:
+    """A dataset, split, and standardised by its training rows."""
+    raw = load_values(source.dataset, require(source.dataset, folder))
+    split = source.dataset.split_rows(len(raw), source.split)
     return Series(raw, StandardScaler.fit(raw[: len(split.train)]).transform(raw), split)
 
 
-def training_rows(plan: Recipe, count: int) -> range:
+def training_rows(recipe: Recipe, count: int) -> range:
     """All training rows, or the first or last share of them."""
-    kept = int(plan.train_share * count)
-    return range(kept) if plan.train_end == "first" else range(count - kept, count)
+    kept = int(recipe.train_share * count)
+    return range(kept) if recipe.train_end == "first" else range(count - kept, count)
 
 
-def build_model(plan: Recipe, source: Series, rows: range, folder: Path | None) -> nn.Module:
+def build_model(recipe: Recipe, source: Series, rows: range, folder: Path | None) -> nn.Module:
     """The model of a recipe; what it learns before training, such as its bases, from training rows alone."""
     known = source.scaled[rows.start : rows.stop]
-    if plan.model != MAIN:
-        return _build_other(plan, known)
-    return _build_olinear(plan, known, _basis_rows(plan, source, rows, folder))
+    _, lookback, horizon = recipe.key
+    options = dict(recipe.options) | mixer_option(recipe, known)
+    if recipe.bases is None:
+        model = models.build_model(recipe.model, known, lookback, horizon, **options)
+    else:
+        basis_rows = _basis_rows(recipe, recipe.bases, source, rows, folder)
+        transforms = {
+            "input_transform": OrthoTrans.fit(basis_rows, lookback, recipe.bases.kind),
+            "output_transform": OrthoTrans.fit(basis_rows, horizon, recipe.bases.output or recipe.bases.kind),
+        }
+        model = models.empty_model(recipe.model, known.shape[1], lookback, horizon, **options, **transforms)
+    return with_orthotrans(model, lookback, horizon, known, copy=False) if recipe.orthotrans else model
 
 
-def _basis_rows(plan: Recipe, source: Series, rows: range, folder: Path | None) -> NDArray[np.generic]:
+def mixer_option(recipe: Recipe, known: NDArray[np.float32] | None = None) -> dict[str, Any]:
+    """The option `mixer` where it is a factory; its correlation is that of the known rows, or of none."""
+    if recipe.correlation or recipe.normlin:
+        design = dict(recipe.normlin)
+        if recipe.correlation:
+            series = recipe.trained.dataset.series
+            matrix = np.eye(series, dtype=np.float32) if known is None else known
+            design = {"fixed": series_correlation(matrix), "transform": "softmax"} | design
+        return {"mixer": partial(NormLin, **design)}
+    return {}
+
+
+def _basis_rows(recipe: Recipe, bases: Bases, source: Series, rows: range, folder: Path | None) -> NDArray[np.generic]:
     """What the bases are computed from: the training rows, raw for the published recipe, or another dataset's."""
-    if plan.basis_from == plan.train_on:
-        values: NDArray[np.generic] = source.raw if plan.basis == "published" else source.scaled
+    if bases.rows_of.dataset == recipe.trained.dataset:
+        values: NDArray[np.generic] = source.raw if bases.kind == "published" else source.scaled
         known = values[rows.start : rows.stop]
     else:
-        other = load_series(plan.basis_from, plan.task, folder)
+        other = load_series(bases.rows_of, folder)
         known = other.scaled[: len(other.split.train)]
-    return known[-max(int(plan.basis_share * len(known)), 1) :]
-
-
-def _build_olinear(plan: Recipe, known: NDArray[np.float32], basis_rows: NDArray[np.generic]) -> nn.Module:
-    task = plan.task
-    return OLinear(
-        known.shape[1],
-        task.key.lookback,
-        task.key.horizon,
-        input_transform=OrthoTrans.fit(basis_rows, task.key.lookback, plan.basis),
-        output_transform=OrthoTrans.fit(basis_rows, task.key.horizon, plan.output_basis or plan.basis),
-        model_dim=task.model_dim,
-        ff_dim=task.ff_dim,
-        embed_dim=task.embed_dim,
-        blocks=task.blocks,
-        dropout=task.dropout,
-        rank=plan.rank,
-        **_parts(plan, known),
-    )
-
-
-def _parts(plan: Recipe, known: NDArray[np.float32]) -> dict[str, Any]:
-    """OLinear's parts, a mixer that is not named in `olinear.nn` as its factory."""
-    parts, matrix = {"mixer": "normlin"} | dict(plan.parts), dict[str, Any](plan.matrix)
-    if plan.correlation:
-        matrix = {"fixed": series_correlation(known), "transform": "softmax"} | matrix
-    if matrix:
-        parts["mixer"] = partial(NormLin, **matrix)
-    elif parts["mixer"] in TOKEN_MIXERS:
-        parts["mixer"] = olinear_mixer(parts["mixer"], plan.task.model_dim)
-    return parts
-
-
-def _build_other(plan: Recipe, known: NDArray[np.float32]) -> nn.Module:
-    _, lookback, horizon = plan.task.key
-    model = zoo.build_model(plan.model, known, lookback, horizon, **plan.options)
-    return with_orthotrans(model, lookback, horizon, known, copy=False) if plan.orthotrans else model
+    return known[-max(int(bases.share * len(known)), 1) :]

@@ -1,9 +1,6 @@
 """One job from raw file to scores: split, scale, train with validation-only selection, score every test window."""
 
 import math
-import platform
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,17 +10,16 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear import __version__
-from olinear.bench.run.preparing import build_model, load_series, training_rows
-from olinear.bench.spec.jobs import FIRST_SEED, Job, recipe
-from olinear.bench.store.results import Row
+from olinear.bench.run.preparing import Series, build_model, load_series, training_rows
+from olinear.bench.spec.identity import JobKey
+from olinear.bench.spec.recipes import Recipe
+from olinear.bench.store.rows import Row
 from olinear.core import DataError
-from olinear.core.runtime import on_same_device
-from olinear.data.datasets import find_dataset
+from olinear.core.runtime import commit, on_same_device, peak_memory, versions
 from olinear.data.windows import Windows
-from olinear.evaluation import Scores, evaluate, window_errors
-from olinear.models import MAIN, answer, for_inference, windows_at_once
-from olinear.training import TrainingConfig, TrainingReport, train
+from olinear.evaluation import Context, Scores, SeasonalScale, evaluate, window_errors
+from olinear.models import answer, for_inference, windows_at_once
+from olinear.training import TrainingReport, train
 
 
 class Outcome(NamedTuple):
@@ -34,53 +30,46 @@ class Outcome(NamedTuple):
     errors: NDArray[np.float32] | None = None
 
 
-def run_job(job: Job, folder: Path | None, checkpoint: Path) -> Outcome:
+def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) -> Outcome:
     """Train (going on from `checkpoint` if it is there) and score."""
-    plan = recipe(job)
-    task, (_, lookback, horizon) = plan.task, job.key
-    source = load_series(plan.train_on, task, folder)
-    target = source if job.key.dataset == plan.train_on else load_series(job.key.dataset, task, folder)
-    rows = training_rows(plan, len(source.split.train))
+    _, lookback, horizon = job.key
+    source = load_series(recipe.trained, folder)
+    same = recipe.scored.dataset == recipe.trained.dataset
+    target = source if same else load_series(recipe.scored, folder)
     torch.manual_seed(job.seed)
-    model: Any = build_model(plan, source, rows, folder)
-    config = TrainingConfig(
-        learning_rate=task.learning_rate,
-        schedule=task.schedule,
-        batch_size=task.batch_size,
-        max_epochs=task.max_epochs,
-        patience=task.patience,
-        loss=plan.loss,
-        seed=job.seed,
-    )
-    starts = replace(source.split, train=rows).starts(rows, lookback, horizon)
-    training = Windows(source.scaled, lookback, horizon, starts)
-    validation = source.windows(source.split.validation, lookback, horizon)
-    report = train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
+    rows = training_rows(recipe, len(source.split.train))
+    model = build_model(recipe, source, rows, folder)
+    report = _train(model, recipe, source, rows, job.seed, checkpoint)
     test = on_same_device(model, target.windows(target.split.test, lookback, horizon))
     compact = for_inference(model)
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
-    at_once = windows_at_once(model, 128, task.batch_size)
-    scores = evaluate(compact, test, at_once)
+    at_once = windows_at_once(model, 128, recipe.training.batch_size)
+    past = Context(scale=SeasonalScale.of(target.scaled[: len(target.split.train)]))
+    scores = evaluate(compact, test, at_once, context=past)
     if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
         raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")
     row = _row(job, scores, report, sum(parameter.numel() for parameter in model.parameters()))
-    if job.variant != "main" or job.seed != FIRST_SEED:
+    if not job.is_first:
         return Outcome(row)
     errors = window_errors(compact, test, at_once).float().cpu().numpy()
-    return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job) else None, errors)
+    return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job, recipe) else None, errors)
 
 
-def _row(job: Job, scores: Scores, report: TrainingReport, parameters: int) -> Row:
+def _train(
+    model: nn.Module, recipe: Recipe, source: Series, rows: range, seed: int, checkpoint: Path
+) -> TrainingReport:
+    _, lookback, horizon = recipe.key
+    config = recipe.training.model_copy(update={"seed": seed})
+    starts = replace(source.split, train=rows).starts(rows, lookback, horizon)
+    training = Windows(source.scaled, lookback, horizon, starts)
+    validation = source.windows(source.split.validation, lookback, horizon)
+    return train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
+
+
+def _row(job: JobKey, scores: Scores, report: TrainingReport, parameters: int) -> Row:
     return Row(
-        *job.key,
-        model=job.model,
-        variant=job.variant,
-        seed=job.seed,
-        mse=scores.mse,
-        mae=scores.mae,
-        r2=scores.r2,
-        pearson=scores.pearson,
-        mase=scores.window_mase,
+        job=job,
+        scores=dict(scores),
         windows=scores.windows,
         best_epoch=report.best_epoch,
         epochs=report.epochs,
@@ -93,13 +82,13 @@ def _row(job: Job, scores: Scores, report: TrainingReport, parameters: int) -> R
     )
 
 
-def _is_drawn(job: Job) -> bool:
-    """One horizon of each dataset and lookback is drawn in the report."""
-    dataset = find_dataset(job.key.dataset)
-    return job.model == MAIN and dataset.paper and job.key.horizon == dataset.horizons[job.key.lookback][0]
+def _is_drawn(job: JobKey, recipe: Recipe) -> bool:
+    """One horizon of each dataset and lookback of the paper is drawn in the report."""
+    dataset = recipe.scored.dataset
+    return dataset.paper and job.key.horizon == dataset.horizons[job.key.lookback][0]
 
 
-def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
+def draw_forecasts(job: JobKey, model: nn.Module, test: Windows) -> dict[str, Any]:
     """Forecasts of the first series at a quarter, half and three quarters of the test windows, standardised."""
     chosen = torch.tensor([len(test) * quarter // 4 for quarter in (1, 2, 3)])
     batch = test.batch(chosen)
@@ -115,38 +104,5 @@ def draw_forecasts(job: Job, model: nn.Module, test: Windows) -> dict[str, Any]:
         }
         for start, *parts in lines
     ]
-    return {**job.key._asdict(), "variant": job.variant, "seed": job.seed, "windows": windows}
-
-
-def peak_memory() -> float | None:
-    """The largest resident memory of this process so far, in MB; None where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
-
-
-def versions() -> str:
-    """What the result was made with."""
-    return (
-        f"olinear {__version__}, torch {torch.__version__}, numpy {np.__version__}, python {platform.python_version()}"
-    )
-
-
-def commit() -> str:
-    """The commit of the source this runs from, with a `+` if it was changed since; empty if it is no checkout."""
-    here = Path(__file__).parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(here), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        if not git("ls-files", "--error-unmatch", __file__):
-            return ""
-        changed = git("status", "--porcelain", "--", str(here.parent))
-        return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
+    names = {"model": job.model, "variant": str(job.variant), "seed": job.seed}
+    return {**job.key._asdict(), **names, "windows": windows}

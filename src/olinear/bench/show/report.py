@@ -3,12 +3,10 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 
-from olinear import __version__
-from olinear.bench.read.remarks import read_remarks, worse_table
+from olinear.bench.read.remarks import read_remarks
 from olinear.bench.read.summary import (
     MAIN_RESULTS,
     WORSE,
@@ -18,18 +16,20 @@ from olinear.bench.read.summary import (
     TaskScore,
     average_datasets,
     find_missing,
-    is_result,
     is_worse,
     score_tasks,
     summarise,
 )
 from olinear.bench.read.variants import score_variant
+from olinear.bench.show.markup import Markup, html_table, join, tag
+from olinear.bench.show.page import facts_of, page
 from olinear.bench.show.report_charts import Bar, Point, bar_chart, ratio_scatter, value_scatter
 from olinear.bench.show.report_forecasts import forecast_section
-from olinear.bench.show.report_markup import Markup, html_table, join, tag
-from olinear.bench.show.table import Column, ResultTable, dataset_table, task_table, write_text
-from olinear.bench.spec.task import TaskKey, find_task
-from olinear.bench.store.results import Row, read_results
+from olinear.bench.show.scores import dataset_table, task_table, worse_table
+from olinear.bench.show.tables import Column, ResultTable, write_text
+from olinear.bench.spec.identity import TaskKey, Variant
+from olinear.bench.store.results import read_results
+from olinear.bench.store.rows import Row
 
 DATA = "For data that is not here, `olinear data list` says how to get it."
 BEST = "Best: on so many tasks, among itself and the eleven other published models; at three decimals, and ties count."
@@ -41,7 +41,7 @@ def write_report(
     data_folder: str | Path | None = None,
     selection: Selection = MAIN_RESULTS,
 ) -> None:
-    """Read a folder of results and write the page; `data_folder` only tells why a task is missing."""
+    """Read a folder of results and write the page; `data_folder` only says why a task is missing."""
     write_text(make_report(Path(results_folder), data_folder, selection), Path(path))
 
 
@@ -62,24 +62,8 @@ def make_report(results_folder: Path, data_folder: str | Path | None, selection:
         _missing(missing, rows, selection),
         _making(rows, results_folder, selection),
     )
-    title = f"{selection.model} beside the paper"
-    return _page(title, body)
-
-
-def _page(title: str, body: Markup) -> str:
-    style, script = ((files("olinear.bench.show") / f"report.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-    head = [
-        '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        tag("title", title),
-        tag("style", Markup(style)),
-    ]
-    main = tag("main", body)
-    whole = [*head, "</head>", "<body>", main, tag("script", Markup(script)), "</body>", "</html>"]
-    return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", *whole]) + "\n"
+    title = f"{selection.model} next to the paper"
+    return page(title, body)
 
 
 def _head(summary: Summary, selection: Selection) -> Markup:
@@ -99,7 +83,7 @@ def _head(summary: Summary, selection: Selection) -> Markup:
     ]
     return tag(
         "header",
-        tag("h1", f"{selection.model} beside the paper"),
+        tag("h1", f"{selection.model} next to the paper"),
         tag("p", f"Our results{suite} on the paper's test windows, mean over seeds, and the published ones."),
         tag("dl", *drawn, class_="tiles"),
         tag("p", BEST, class_="note"),
@@ -116,14 +100,14 @@ def _charts(scores: Sequence[TaskScore], selection: Selection) -> Markup:
     bars = [Bar(name, ratios.get(name)) for name in names]
     values, both = [], []
     for score in scores:
-        kind = find_task(score.key).suite
-        told = f"{score.key}: ours {score.mse.ours:.3f}, published {score.mse.published:.3f}"
-        values.append(Point(score.mse.published, score.mse.ours, kind, f"{told}, ratio {score.mse.ratio:.3f}"))
+        kind = score.key.suite
+        text = f"{score.key}: ours {score.mse.ours:.3f}, published {score.mse.published:.3f}"
+        values.append(Point(score.mse.published, score.mse.ours, kind, f"{text}, ratio {score.mse.ratio:.3f}"))
         title = f"{score.key}: MSE ratio {score.mse.ratio:.3f}, MAE ratio {score.mae.ratio:.3f}"
         both.append(Point(score.mse.ratio, score.mae.ratio, kind, title))
     keys = [
         tag("span", tag("i", class_=kind), f"{kind} suite", class_="key")
-        for kind in sorted({find_task(score.key).suite for score in scores})
+        for kind in sorted({score.key.suite for score in scores})
     ]
     charts = [
         (
@@ -146,7 +130,9 @@ def _charts(scores: Sequence[TaskScore], selection: Selection) -> Markup:
         tag("figure", tag("h3", title), chart, tag("figcaption", *([] if index == 0 else keys), text))
         for index, (title, text, chart) in enumerate(charts)
     ]
-    return tag("section", tag("h2", "Beside the published results"), tag("div", *figures, class_="charts"), id="charts")
+    return tag(
+        "section", tag("h2", "Next to the published results"), tag("div", *figures, class_="charts"), id="charts"
+    )
 
 
 def _datasets(scores: Sequence[TaskScore], selection: Selection) -> Markup:
@@ -191,7 +177,7 @@ def _other_models(rows: Sequence[Row], selection: Selection) -> Markup:
     """One line for each other model in the results."""
     columns = [Column("model", False), *map(Column, ("tasks", "of", "MSE ratio", "MAE ratio"))]
     table = ResultTable([*columns, *map(Column, (f"above {WORSE} in MSE", "best MSE", "best MAE"))], [])
-    for model in sorted({row.model for row in rows if is_result(row)} - {selection.model}):
+    for model in sorted({row.model for row in rows if row.is_result} - {selection.model}):
         other = replace(selection, model=model)
         found = summarise(score_tasks(rows, other), other)
         if found.tasks:
@@ -209,8 +195,8 @@ def _variants(rows: Sequence[Row], selection: Selection) -> Markup:
     columns = [Column("model", False), Column("variant", False), *map(Column, ("tasks", "MSE ratio", "MAE ratio"))]
     table = ResultTable(columns, [])
     wanted = set(selection.tasks)
-    for model, variant in sorted({(row.model, row.variant) for row in rows if is_result(row)}):
-        scores = [] if variant == "main" else score_variant(rows, variant, model)
+    for model, variant in sorted({(row.model, str(row.variant)) for row in rows if row.is_result}):
+        scores = [] if variant == "main" else score_variant(rows, Variant.parse(variant), model)
         pairs = [(s.mse.ratio, s.mae.ratio) for s in scores if s.key in wanted and s.mse.ratio and s.mae.ratio]
         if pairs:
             table.cells.append([model, variant, len(pairs), *map(fmean, zip(*pairs, strict=True))])
@@ -246,16 +232,6 @@ def _missing(missing: Sequence[Missing], rows: Sequence[Row], selection: Selecti
 
 def _making(rows: Sequence[Row], results_folder: Path, selection: Selection) -> Markup:
     """With what, from which source, by which commands."""
-    done = [row for row in selection.pick(rows) if is_result(row)]
-    hours = sum(row.seconds or 0.0 for row in done) / 3600
-    facts = {
-        "runs": f"{len(done)} with a result, {hours:.1f} hours of training",
-        "seeds": ", ".join(map(str, sorted({row.seed for row in done}))),
-        "versions": "; ".join(sorted({row.versions for row in done} - {""})),
-        "commits": ", ".join(sorted({row.commit for row in done} - {""})),  # a + marks changes since
-        "page": f"olinear {__version__}",
-    }
-    listed = [part for name, fact in facts.items() for part in (tag("dt", name), tag("dd", fact or "unknown"))]
     options = ["--results", str(results_folder)]
     for name in ("model", "suite"):
         if getattr(selection, name) != getattr(MAIN_RESULTS, name):
@@ -263,5 +239,5 @@ def _making(rows: Sequence[Row], results_folder: Path, selection: Selection) -> 
     written = shlex.join([*options, *(part for dataset in selection.datasets for part in ("--dataset", dataset))])
     commands = f"olinear bench run {written}\nolinear bench report {written}"
     return tag(
-        "section", tag("h2", "How it was made"), tag("dl", *listed, class_="facts"), tag("pre", commands), id="making"
+        "section", tag("h2", "How it was made"), facts_of(selection.pick(rows)), tag("pre", commands), id="making"
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from olinear.bench.read.summary import WORSE, is_worse
-from olinear.bench.show.report_markup import Markup, join, tag
+from olinear.bench.show.markup import Markup, join, tag
 
 WIDTH = 440.0  # of a whole chart: about that of a phone, so that text keeps its size there
 ROW = 27.0

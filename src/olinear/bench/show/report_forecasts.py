@@ -1,4 +1,4 @@
-"""The report's forecasts: windows that the runner left beside the results, drawn."""
+"""The report's forecasts: windows that the runner left next to the results, drawn."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from olinear.bench.read.summary import Selection
+from olinear.bench.show.markup import Markup, join, tag
 from olinear.bench.show.report_charts import forecast_chart
-from olinear.bench.show.report_markup import Markup, join, tag
-from olinear.bench.spec.task import TaskKey, published
+from olinear.bench.spec.identity import TaskKey
+from olinear.bench.spec.task import published
 from olinear.models import MAIN
 
 

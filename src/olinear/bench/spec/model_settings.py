@@ -1,4 +1,4 @@
-"""How the other forecasters are built and trained, and how else OLinear may be: `data/models.toml`."""
+"""How models are built and trained where a task does not say so, and in other ways: `data/models.toml`."""
 
 from functools import cache
 from typing import Any
@@ -7,18 +7,30 @@ from pydantic import Field
 
 from olinear.bench.spec.datafiles import Strict, data_settings
 from olinear.core import ConfigError
-from olinear.models import find_model
+from olinear.core.settings import TrainingConfig
+from olinear.models import MODELS
 
 ANY = "any"  # in the file, where a setting is not one model's
 ELSEWHERE = "elsewhere"  # main as on datasets without a setting of their own
 
 
 class Setting(Strict):
-    """Options of a model, and what its training changes of the task's (batch size, learning rate, …)."""
+    """Options of a model, its training (batch size, learning rate, …), its loss; perhaps changes of a task's own."""
 
     options: dict[str, Any] = Field(default_factory=dict)
     training: dict[str, Any] = Field(default_factory=dict)
     loss: str = "l2"
+    of_task: bool = False  # what is not named is as in the task's own setting of the model
+
+    @property
+    def config(self) -> TrainingConfig:
+        """The training as a whole."""
+        return TrainingConfig(**{"loss": self.loss} | self.training)
+
+    def on(self, other: "Setting") -> "Setting":
+        """Another setting with the changes of this one."""
+        options, training = other.options | self.options, other.training | self.training
+        return Setting(options=options, training=training, loss=other.loss)
 
 
 class Shared(Strict):
@@ -30,7 +42,7 @@ class Shared(Strict):
 
 @cache
 def settings() -> dict[str, dict[str, Setting]]:
-    """Model, or ANY for all but OLinear -> name of a setting -> setting."""
+    """Model, or ANY for all that have a main one here -> name of a setting -> setting."""
     found = data_settings("models.toml")
     shared = {name: Setting(**setting) for name, setting in found[ANY].items()}
 
@@ -46,7 +58,7 @@ def settings() -> dict[str, dict[str, Setting]]:
 
 def find_setting(model: str, name: str = "main", dataset: str = "") -> Setting:
     """A setting of a model by its name; the main one may be another on a dataset of that name."""
-    model = find_model(model)
+    model = MODELS.find(model).name
     known = settings().get(model, {})
     main = known.get(dataset) or known.get("main")
     if main and name == "main":

@@ -1,69 +1,71 @@
-"""The paper's 140 tasks: their hyperparameters and the published results, as data."""
+"""Tasks as data: what is forecast, how it is split, and what published results were trained with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from olinear.bench.spec.datafiles import data_rows
+from olinear.bench.spec.identity import TaskKey
+from olinear.bench.spec.model_settings import Setting
 from olinear.core import ConfigError
-from olinear.data.datasets import find_dataset
-from olinear.models import MAIN
+from olinear.data.datasets import Dataset, find_dataset
 
 CORRELATION = "OLinear-C"
-
-
-class TaskKey(NamedTuple):
-    """What names a task in every table."""
-
-    dataset: str
-    lookback: int
-    horizon: int
-
-    def __str__(self) -> str:
-        return f"{self.dataset} {self.lookback}->{self.horizon}"
+OPTIONS = {"model_dim": int, "ff_dim": int, "embed_dim": int, "blocks": int, "dropout": float}
+TRAINING = {"learning_rate": float, "batch_size": int, "max_epochs": int, "patience": int, "schedule": str}
+PUBLISHED_LOSS = "weighted_l1"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A row of `data/tasks.csv`: what a published result was trained with."""
+    """A task, and the settings that are its own: by model, or by a variant that has others."""
 
     key: TaskKey
-    model_dim: int
-    ff_dim: int
-    embed_dim: int
-    blocks: int
-    learning_rate: float
-    batch_size: int
-    dropout: float
-    max_epochs: int
-    patience: int
-    schedule: str
-    split: str | None  # a ratio of its own; None is the dataset's
+    settings: Mapping[str, Setting]
+    split: str | None = None  # a ratio of its own; None is the dataset's
 
-    @property
-    def suite(self) -> str:
-        """`long` for the tables with lookback 96, `short` for those with 12 and 36."""
-        return "long" if self.key.lookback == 96 else "short"
+
+@dataclass(frozen=True)
+class TaskSet:
+    """Some tasks and their datasets: the paper's, or those of a user's file."""
+
+    tasks: Mapping[TaskKey, Task]
+    datasets: Mapping[str, Dataset]  # besides those of the catalogue
+    where: str  # that lists them, for messages
+
+    def find(self, key: TaskKey) -> Task:
+        """A task by its key."""
+        if key not in self.tasks:
+            raise ConfigError(f"{key} is not one of {self.where}")
+        return self.tasks[key]
+
+    def find_dataset(self, name: str) -> Dataset:
+        """A dataset of these tasks or of the catalogue, however its name is capitalised."""
+        own = {known.casefold(): dataset for known, dataset in self.datasets.items()}
+        return own.get(name.casefold()) or find_dataset(name)
+
+    def split_of(self, dataset: str, like: TaskKey) -> str | None:
+        """The split of a dataset's own task with the same lookback and horizon, if it has one."""
+        task = self.tasks.get(like._replace(dataset=dataset))
+        return task.split if task else None
 
 
 @cache
-def tasks(variant: str = MAIN) -> dict[TaskKey, Task]:
-    """The 140 tasks of OLinear, or the 124 of OLinear-C, in the order of the file."""
-    return {task.key: task for task in map(_task, data_rows("tasks.csv", variant=variant))}
+def tasks() -> dict[TaskKey, Task]:
+    """The paper's 140 tasks in the order of the file, with OLinear's settings and, in 124 of them, OLinear-C's."""
+    return _read_tasks("tasks.csv")
 
 
 @cache
 def own_tasks() -> dict[TaskKey, Task]:
     """Tasks of our own, which studies use and to which nothing published compares."""
-    return {task.key: task for task in map(_task, data_rows("own_tasks.csv"))}
+    return _read_tasks("own_tasks.csv")
 
 
-def find_task(key: TaskKey, variant: str = MAIN) -> Task:
-    """A task by its key; OLinear-C's where that has settings of its own."""
-    task = tasks(variant).get(key) or tasks().get(key) or own_tasks().get(key)
-    if task is None:
-        raise ConfigError(f"{key} is not one of the paper's tasks: `olinear bench run --dry-run` lists them")
-    return task
+@cache
+def paper_tasks() -> TaskSet:
+    """The paper's tasks, and our own."""
+    return TaskSet(tasks() | own_tasks(), {}, "the paper's tasks: `olinear bench run --dry-run` lists them")
 
 
 @cache
@@ -80,20 +82,23 @@ def published() -> dict[TaskKey, dict[str, dict[str, float]]]:
     return results
 
 
-def _task(row: dict[str, str]) -> Task:
-    numbers = {name: int(row[name]) for name in ("model_dim", "ff_dim", "embed_dim", "blocks", "batch_size")}
-    split = row["split"] if ":" in row["split"] else None
-    own = split if split != find_dataset(row["dataset"]).split else None
-    return Task(
-        _key(row),
-        **numbers,
-        learning_rate=float(row["learning_rate"]),
-        dropout=float(row["dropout"]),
-        max_epochs=int(row["max_epochs"]),
-        patience=int(row["patience"]),
-        schedule=row["schedule"],
-        split=own,
-    )
+def in_order(keys: Mapping[TaskKey, object] | set[TaskKey]) -> list[TaskKey]:
+    """Tasks in the order of the published tables, then our own, then others by name."""
+    known = [key for key in (*tasks(), *own_tasks()) if key in keys]
+    return [*known, *sorted(set(keys) - set(known))]
+
+
+def _read_tasks(file: str) -> dict[TaskKey, Task]:
+    found: dict[TaskKey, dict[str, Setting]] = {}
+    splits: dict[TaskKey, str | None] = {}
+    for row in data_rows(file):
+        options = {name: kind(row[name]) for name, kind in OPTIONS.items()}
+        training = {name: kind(row[name]) for name, kind in TRAINING.items()}
+        setting = Setting(options=options, training=training, loss=PUBLISHED_LOSS)
+        found.setdefault(_key(row), {})[row["variant"]] = setting
+        ratio = row["split"] if ":" in row["split"] else None
+        splits[_key(row)] = ratio if ratio != find_dataset(row["dataset"]).split else None
+    return {key: Task(key, settings, splits[key]) for key, settings in found.items()}
 
 
 def _key(row: dict[str, str]) -> TaskKey:

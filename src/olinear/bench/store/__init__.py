@@ -1,5 +1,1 @@
 """Result rows as CSV files."""
-
-from olinear.core.doors import open_door
-
-__getattr__, __dir__, __all__ = open_door(__name__, __file__)

@@ -1,65 +1,23 @@
 """The results: one CSV row for each job, added by many processes, never lost or doubled."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from olinear.bench.spec.jobs import FIRST_SEED, Job
-from olinear.bench.spec.task import TaskKey, own_tasks, tasks
+from olinear.bench.spec.identity import FIRST_SEED, JobKey
+from olinear.bench.spec.task import own_tasks, tasks
+from olinear.bench.store.rows import JOB, Row, cells_of, columns_of, parse_row
 from olinear.core import DataError
-from olinear.core.runtime import column_names, read_records, write_records
-from olinear.data.datasets import find_dataset
+from olinear.core.runtime import read_lines, write_lines
 
 
-@dataclass(frozen=True)
-class Row:
-    """One result, or one failure: then `error` says why and the scores are empty."""
-
-    dataset: str
-    lookback: int
-    horizon: int
-    model: str
-    variant: str
-    seed: int
-    mse: float | None = None
-    mae: float | None = None
-    r2: float | None = None
-    pearson: float | None = None
-    mase: float | None = None
-    windows: int | None = None
-    best_epoch: int | None = None
-    epochs: int | None = None
-    seconds: float | None = None
-    parameters: int | None = None
-    peak_memory_mb: float | None = None
-    versions: str = ""
-    commit: str = ""
-    error: str = ""
-    validation_loss: float | None = None
-
-    def __post_init__(self) -> None:
-        """The dataset in its one spelling; an unknown one is refused."""
-        object.__setattr__(self, "dataset", find_dataset(self.dataset).name)
-
-    @property
-    def key(self) -> TaskKey:
-        return TaskKey(self.dataset, self.lookback, self.horizon)
-
-    @property
-    def job(self) -> Job:
-        return Job(self.key, self.model, self.variant, self.seed)
-
-
-COLUMNS = column_names(Row)
-
-
-def failed(job: Job, error: str) -> Row:
+def failed(job: JobKey, error: str) -> Row:
     """The row of a job that could not be finished."""
-    return Row(*job.key, job.model, job.variant, job.seed, error=" ".join(error.split())[:500])
+    return Row(job=job, error=" ".join(error.split())[:500])
 
 
 def results_files(folder: Path) -> list[Path]:
@@ -72,16 +30,16 @@ def read_results(folder: Path) -> list[Row]:
 
 
 def read_file(path: Path) -> list[Row]:
-    """The rows of one file; a line that is none is an error that names it."""
-    return read_records(path, Row)
+    """The rows of one file; a malformed line raises an error that names it."""
+    return read_lines(path, JOB, parse_row)
 
 
-def finished(folder: Path) -> set[Job]:
+def finished(folder: Path) -> set[JobKey]:
     """The jobs that have a result; one that failed is not among them."""
     return {row.job for row in read_results(folder) if not row.error}
 
 
-def repeat_quick(jobs: Iterable[Job], folder: Path, seconds: float) -> list[Job]:
+def repeat_quick(jobs: Iterable[JobKey], folder: Path, seconds: float) -> list[JobKey]:
     """The jobs without the further seeds of what took longer with the first one, or has no result of it yet."""
     quick = {row.job for row in read_results(folder) if row.seconds is not None and row.seconds < seconds}
     return [job for job in jobs if job.seed == FIRST_SEED or replace(job, seed=FIRST_SEED) in quick]
@@ -99,21 +57,22 @@ def add_row(folder: Path, row: Row) -> None:
         if row.error and any(old.job == row.job and not old.error for old in rows):
             return
         rows = sorted([*(old for old in rows if old.job != row.job), row], key=_order)
-        write_records(path, rows, Row)
+        columns = columns_of(rows)
+        write_lines(path, columns, (cells_of(each, columns) for each in rows))
 
 
-def errors_path(folder: Path, job: Job) -> Path:
+def errors_path(folder: Path, job: JobKey) -> Path:
     """Where the MSE of a job's every test window is."""
     return folder / "windows" / f"{job.name}.npy"
 
 
-def save_errors(folder: Path, job: Job, errors: NDArray[np.float32]) -> None:
+def save_errors(folder: Path, job: JobKey, errors: NDArray[np.float32]) -> None:
     path = errors_path(folder, job)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.save(path, errors, allow_pickle=False)
 
 
-def read_errors(folder: Path, job: Job) -> NDArray[np.float32] | None:
+def read_errors(folder: Path, job: JobKey) -> NDArray[np.float32] | None:
     """The MSE of every test window, if it was kept."""
     path = errors_path(folder, job)
     try:
@@ -123,12 +82,14 @@ def read_errors(folder: Path, job: Job) -> NDArray[np.float32] | None:
 
 
 def runs_folder(folder: Path) -> Path:
-    """Where locks and checkpoints of running jobs are, beside the results."""
+    """Where locks and checkpoints of running jobs are, next to the results."""
     path = folder / ".runs"
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def _order(row: Row) -> tuple[object, ...]:
-    datasets = {key.dataset: None for key in (*tasks(), *own_tasks())}
-    return (row.variant != "main", row.variant, list(datasets).index(row.dataset), row.lookback, row.horizon, row.seed)
+    datasets = list(dict.fromkeys(key.dataset for key in (*tasks(), *own_tasks())))
+    name, *lengths = row.key
+    place = datasets.index(name) if name in datasets else len(datasets)
+    return (not row.variant.is_main, str(row.variant), place, name, *lengths, row.seed)

@@ -1,4 +1,4 @@
-"""`olinear bench study efficiency`: what it plans, measures, prints, draws and refuses."""
+"""`olinear bench costs`: what it plans, measures, prints, draws and refuses."""
 
 import csv
 from dataclasses import replace
@@ -8,11 +8,12 @@ import pytest
 from cli_parts import call, done, refused
 
 from olinear.bench.costs.running import Runner
-from olinear.bench.spec.jobs import Job
-from olinear.bench.spec.task import TaskKey
-from olinear.bench.store.results import Row, add_row
+from olinear.bench.spec.identity import JobKey, TaskKey
+from olinear.bench.store.results import add_row
+from olinear.bench.store.rows import Row
 
-STUDY = ("bench", "study", "efficiency")
+COSTS = ("bench", "costs")
+FORMER = ("bench", "study", "efficiency")
 OWN = ("--model", "dlinear", "--model", "OLinear", "--series", 7)
 TWO = ("--model", "dlinear", "--model", "RLinear", "--series", 7)
 
@@ -36,7 +37,7 @@ def costs(results: Path) -> list[dict[str, str]]:
 
 
 def test_it_measures_and_prints(results):
-    outcome = done(*STUDY, *OWN, "--results", results)
+    outcome = done(*COSTS, *OWN, "--results", results)
     assert "4 cases to measure, 0 measured before; about" in outcome.err
     assert "DLinear, 7 series: inference 1 ms, 0.1 × OLinear, training 1 ms, 0.1 × OLinear; 0 left" in outcome.err
     assert [(row["model"], row["form"]) for row in costs(results)] == [
@@ -47,16 +48,25 @@ def test_it_measures_and_prints(results):
 
 
 def test_what_is_there_is_not_measured_again(results):
-    done(*STUDY, "--model", "DLinear", "--series", 7, "--results", results)
-    outcome = done(*STUDY, *TWO, "--results", results)
+    done(*COSTS, "--model", "DLinear", "--series", 7, "--results", results)
+    outcome = done(*COSTS, *TWO, "--results", results)
     assert "1 case to measure, 1 measured before" in outcome.err
     assert "DLinear, 7 series" not in outcome.err
-    outcome = done(*STUDY, *TWO, "--again", "--results", results)
+    outcome = done(*COSTS, *TWO, "--again", "--results", results)
     assert "2 cases to measure" in outcome.err
 
 
+def test_its_former_name_works_and_says_the_new_one(results):
+    """All of its options, too; they are not in the help of the studies."""
+    outcome = done(*FORMER, "--model", "DLinear", "--series", 7, "--again", "--results", results)
+    assert outcome.err.startswith("hint: this is `olinear bench costs` now\n")
+    assert [row["model"] for row in costs(results)] == ["DLinear"]
+    assert "--series" not in done("bench", "study", "--help").out
+    assert "--series" in done("bench", "costs", "--help").out
+
+
 def test_a_dry_run_measures_nothing(results):
-    outcome = done(*STUDY, *OWN, "--dry-run", "--results", results)
+    outcome = done(*COSTS, *OWN, "--dry-run", "--results", results)
     assert [line.split()[:5] for line in outcome.out.splitlines()[1:]] == [
         ["OLinear", "plain", "7", "4.52", "33.65"],
         ["OLinear", "folded", "7", "4.52", "27.78"],
@@ -67,8 +77,8 @@ def test_a_dry_run_measures_nothing(results):
 
 
 def test_the_table_in_other_formats(results, tmp_path):
-    done(*STUDY, *TWO, "--results", results)
-    table = (*STUDY, *TWO, "--table", "--results", results)
+    done(*COSTS, *TWO, "--results", results)
+    table = (*COSTS, *TWO, "--table", "--results", results)
     counts, training, inference = done(*table, "--format", "markdown").out.split("\n\n")[:3]  # a page is narrow
     assert "| 7 | DLinear | main | 0.019 | 0.02 | 0.13 | 0.13 |" in counts
     assert "| 7 | DLinear | main | 0.100 |  | 0.176 |" in training
@@ -79,14 +89,14 @@ def test_the_table_in_other_formats(results, tmp_path):
 
 
 def test_nothing_yet(results):
-    assert "nothing like that is measured" in done(*STUDY, "--table", "--results", results).err
+    assert "nothing like that is measured" in done(*COSTS, "--table", "--results", results).err
 
 
 def test_the_picture(results, tmp_path):
     for model in ("OLinear", "DLinear"):
-        job = Job(TaskKey("ETTh1", 96, 96), model)
-        add_row(results, Row(*job.key, model, "main", job.seed, 0.4, 0.4))
-    outcome = done(*STUDY, *OWN, "--results", results, "--plot", tmp_path / "costs.png")
+        job = JobKey(TaskKey("ETTh1", 96, 96), model)
+        add_row(results, Row(job=job, scores={"mse": 0.4, "mae": 0.4}))
+    outcome = done(*COSTS, *OWN, "--results", results, "--plot", tmp_path / "costs.png")
     assert (tmp_path / "costs.png").exists()
     assert "2 models drawn in" in outcome.err
     assert "; not drawn: OLinear-C, RLinear, iTransformer" in outcome.err
@@ -95,10 +105,10 @@ def test_the_picture(results, tmp_path):
 def test_a_picture_of_nothing_is_refused(results, tmp_path):
     """Without accuracies before anything is measured; without costs when that is known."""
     picture = ("--results", results, "--plot", tmp_path / "costs.png")
-    assert "has no result on ETTh1 96->96 to draw costs against" in refused(*STUDY, *TWO, *picture)
-    job = Job(TaskKey("ETTh1", 96, 96))
-    add_row(results, Row(*job.key, job.model, "main", job.seed, 0.4, 0.4))
-    outcome = call(*STUDY, "--model", "DLinear", "--series", 8, *picture)
+    assert "has no result on ETTh1 96->96 to draw costs against" in refused(*COSTS, *TWO, *picture)
+    job = JobKey(TaskKey("ETTh1", 96, 96))
+    add_row(results, Row(job=job, scores={"mse": 0.4, "mae": 0.4}))
+    outcome = call(*COSTS, "--model", "DLinear", "--series", 8, *picture)
     assert outcome.code == 2
     assert "nothing to draw: no model with an accuracy has a training step measured with 7 series" in outcome.err
     assert "DLinear" in outcome.out
@@ -109,7 +119,7 @@ def test_a_model_without_an_entry_is_told(results, monkeypatch):
     from olinear.bench.costs import cases as efficiency
 
     monkeypatch.setitem(efficiency.MODELS._cards, "Newest", replace(efficiency.MODELS.find("DLinear"), name="Newest"))
-    outcome = done(*STUDY, "--model", "newest", "--series", 7, "--results", results)
+    outcome = done(*COSTS, "--model", "newest", "--series", 7, "--results", results)
     assert "note: Newest has no entry in efficiency.toml and is taken with its defaults" in outcome.err
 
 
@@ -122,26 +132,26 @@ def test_an_interrupt_keeps_what_was_measured(results, monkeypatch):
         return made_up(runner, case, stage)
 
     monkeypatch.setattr(Runner, "measure_stage", interrupted)
-    outcome = call(*STUDY, *TWO, "--results", results)
+    outcome = call(*COSTS, *TWO, "--results", results)
     assert outcome.code == 130
     assert outcome.err.endswith("stopped; start it again to go on\n")
     assert [row["model"] for row in costs(results)] == ["DLinear"]
     monkeypatch.setattr(Runner, "measure_stage", made_up)
-    assert "1 case to measure, 1 measured before" in done(*STUDY, *TWO, "--results", results).err
+    assert "1 case to measure, 1 measured before" in done(*COSTS, *TWO, "--results", results).err
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([*STUDY, "--series", 9], "--series must be one of 7, 8, 21, 137, 321, 862, found 9"),
-        ([*STUDY, "--model", "GPT"], "no model is called 'GPT': there are OLinear, OLinear-C, DLinear"),
-        ([*STUDY, "--dataset", "ETTh1"], "--dataset is not for this study: choose by --model and --series"),
-        ([*STUDY, "--seeds", 2], "--seeds is not for this study"),
-        ([*STUDY, "--under", 60], "--under is not for this study"),
-        ([*STUDY, "--table", "--again"], "--table measures nothing and --again measures anew"),
-        ([*STUDY, "--plot", "-"], "a picture needs a file"),
-        (["bench", "study", "bases", "--plot", "a.png"], "--plot belongs to the study efficiency"),
-        (["bench", "study", "bases", "--model", "DLinear"], "--model belongs to the study efficiency"),
+        ([*COSTS, "--series", 9], "--series must be one of 7, 8, 21, 137, 321, 862, found 9"),
+        ([*COSTS, "--model", "GPT"], "no model is called 'GPT': there are OLinear, OLinear-C, DLinear"),
+        ([*FORMER, "--dataset", "ETTh1"], "--dataset is not for costs: choose by --model and --series"),
+        ([*FORMER, "--seeds", 2], "--seeds is not for costs"),
+        ([*FORMER, "--under", 60], "--under is not for costs"),
+        ([*COSTS, "--table", "--again"], "--table measures nothing and --again measures anew"),
+        ([*COSTS, "--plot", "-"], "a picture needs a file"),
+        (["bench", "study", "bases", "--plot", "a.png"], "--plot belongs to `olinear bench costs`"),
+        (["bench", "study", "bases", "--model", "DLinear"], "--model belongs to `olinear bench costs`"),
         (["bench", "study", "efficient"], "no study is called 'efficient': there are bases"),
     ],
 )
@@ -150,9 +160,9 @@ def test_what_is_refused(arguments, reason, tmp_path):
 
 
 def test_the_measurements_are_not_overwritten(results):
-    done(*STUDY, "--model", "DLinear", "--series", 7, "--results", results)
+    done(*COSTS, "--model", "DLinear", "--series", 7, "--results", results)
     path = results / "costs" / "efficiency.csv"
-    reason = refused(*STUDY, "--table", "--results", results, "--format", "csv", "--out", path)
+    reason = refused(*COSTS, "--table", "--results", results, "--format", "csv", "--out", path)
     assert "holds what was measured: write the table to another file" in reason
     (results / "file").touch()
-    assert "--results must be a folder" in refused(*STUDY, "--table", "--results", results / "file")
+    assert "--results must be a folder" in refused(*COSTS, "--table", "--results", results / "file")

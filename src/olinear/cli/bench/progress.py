@@ -9,32 +9,30 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from olinear.bench.run import Message, Plan, State, wall_seconds
-from olinear.bench.spec import published
+from olinear.bench import JobKey, Message, Plan, Planned, State, published, wall_seconds
+from olinear.cli.bench.output import duration
 from olinear.cli.common import print_table, say
-from olinear.data.datasets import find_dataset, how_to_get
+from olinear.data.datasets import how_to_get
 
 
 def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
     """The jobs with their estimates (only their sum, if brief) and what cannot be done."""
     if not brief:
-        rows = [
-            [str(p.job.key), p.job.model, p.job.variant, p.job.seed, duration(p.seconds), "alone" if p.is_long else ""]
-            for p in plan.jobs
-        ]
+        rows = [[*_name(planned.job), duration(planned.seconds), _how(planned)] for planned in plan.jobs]
         print_table(["task", "model", "variant", "seed", "one thread", ""], rows)
-    for name, count in plan.missing.items():
+    for dataset, count in plan.missing:
         need = "job needs" if count == 1 else "jobs need"
-        say(f"note: {count} {need} {name}, which is not here: {how_to_get(find_dataset(name))}")
+        say(f"note: {count} {need} {dataset.name}, which is not here: {how_to_get(dataset)}")
     about = duration(wall_seconds(plan.jobs, jobs))
     say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {about}")
 
 
-def duration(seconds: float) -> str:
-    """A length of time for people: 40 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+def _name(job: JobKey) -> list[str | int]:
+    return [str(job.key), job.model, str(job.variant), job.seed]
+
+
+def _how(planned: Planned) -> str:
+    return "alone" if planned.is_long else ""
 
 
 class BenchProgress:
@@ -65,10 +63,11 @@ class BenchProgress:
 
     def _line(self, state: State, message: Message) -> str:
         ended = state.done + state.failed + state.elsewhere
-        model = published().get(message.job.key, {}).get(message.job.model) if message.job.variant == "main" else None
-        beside = f" (published {model['mse']:.3f}, {model['mae']:.3f})" if model and message.kind == "done" else ""
+        job = message.job
+        paper = published().get(job.key, {}).get(job.model) if job.variant.is_main else None
+        known = f" (published {paper['mse']:.3f}, {paper['mae']:.3f})" if paper and message.kind == "done" else ""
         left = duration(state.seconds_left(self.jobs))
-        return f"{message.kind} {message.job}: {message.text}{beside}; {ended} of {len(self.plan.jobs)}, {left} left"
+        return f"{message.kind} {job}: {message.text}{known}; {ended} of {len(self.plan.jobs)}, {left} left"
 
     def _table(self, state: State) -> Table:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

@@ -1,4 +1,4 @@
-"""`olinear bench study efficiency`: what every model costs on this machine, beside the paper's table of costs."""
+"""`olinear bench costs`: what every model costs on this machine, next to the paper's table of costs."""
 
 import sys
 import time
@@ -10,85 +10,78 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.bench_reading import Format, deliver
-from olinear.cli.common import check_picture, print_table, refuse_given, say
+from olinear.cli.bench.grouping import with_groups
+from olinear.cli.bench.options import DryRun, Hours, How, Results, Written
+from olinear.cli.bench.output import check_out, deliver, duration
+from olinear.cli.bench.running import check_results
+from olinear.cli.common import check_picture, print_table, say
 from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.bench.costs import Case, CostRow, Planned
 
-PANEL = "Only for efficiency"
-Models = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.", rich_help_panel=PANEL)]
-Series = Annotated[
-    list[int] | None, typer.Option(help="Only so many series: 7, 8, 21, …; may be repeated.", rich_help_panel=PANEL)
-]
-Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been.", rich_help_panel=PANEL)]
-Picture = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Draw accuracy against cost: .png, .svg or .pdf.", rich_help_panel=PANEL),
-]
-
 
 @dataclass(frozen=True)
-class Choice:
-    """What is to be measured."""
+class CostChoice:
+    """What is to be measured, and drawn."""
 
-    models: list[str] | None
-    series: list[int] | None
-    again: bool = False
-    dry_run: bool = False
-    hours: float | None = None
-
-
-def check_options(context: typer.Context, *, efficiency: bool) -> None:
-    """Refuse an option of the other kind of study."""
-    if efficiency:
-        others = ("dataset", "seeds", "under", "jobs", "data")
-        refuse_given(context, others, "is not for this study: choose by --model and --series")
-    else:
-        refuse_given(context, ("model", "series", "again", "plot"), "belongs to the study efficiency")
+    model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None
+    series: Annotated[list[int] | None, typer.Option(help="Only so many series: 7, 8, 21, …; may be repeated.")] = None
+    again: Annotated[bool, typer.Option("--again", help="Measure anew what has been.")] = False
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw accuracy against cost: .png, .svg or .pdf.")
+    ] = None
 
 
-def study_efficiency(
-    choice: Choice, results: Path, *, table_only: bool, plot: str | None, format: Format, out: Path | None
+@with_groups()
+def costs(
+    choice: CostChoice,
+    written: Written,
+    table_only: Annotated[bool, typer.Option("--table", help="Measure nothing, print what there is.")] = False,
+    hours: Hours = None,
+    dry_run: DryRun = False,
+    results: Results = Path("results"),
 ) -> None:
-    """Measure what has no row yet, then print the table and draw the picture."""
-    from olinear.bench.costs import (
-        PARTS,
-        cost_lines,
-        cost_table,
-        costs_file,
-        costs_of,
-        find_models,
-        find_series,
-        make_cases,
-        without_entry,
-    )
+    """Measure what each model costs here: parameters, multiplications, time and memory, next to the paper's table.
 
-    names, counts = find_models(choice.models), find_series(choice.series)
+    Nothing is trained to the end. What was measured before is not measured again; a model that is not in the table of
+    costs (efficiency.toml) is measured when it is named by --model.
+
+    Example: olinear bench costs --model DLinear --series 7
+    """
+    if table_only and dry_run:
+        raise ConfigError("--table prints what there is and --dry-run what is to be done: leave one of them out")
+    check_out(written.out, results)
+    measure_costs(choice, How(hours=hours, dry_run=dry_run, results=results), written, table_only=table_only)
+
+
+def measure_costs(choice: CostChoice, how: How, written: Written, *, table_only: bool) -> None:
+    """Measure what has no row yet, then print the table and draw the picture."""
+    from olinear.bench import costs as bench
+
+    names, counts = bench.find_models(choice.model), bench.find_series(choice.series)
     if choice.again and table_only:
         raise ConfigError("--table measures nothing and --again measures anew: leave one of them out")
-    _check_files(results, out, plot)
-    for name in without_entry(names):
+    _check_files(how.results, written.out, choice.plot)
+    for name in bench.without_entry(names):
         say(f"note: {name} has no entry in efficiency.toml and is taken with its defaults")
-    cases = make_cases(names, counts)
-    if not table_only and not _measure(cases, choice, results):
+    cases = bench.make_cases(names, counts)
+    if not table_only and not _measure(cases, choice, how):
         return
-    rows = costs_of(cases, results)
+    rows = bench.costs_of(cases, how.results)
     if rows:
-        parts = [cost_table(rows, [part]) for part in PARTS]
-        deliver(cost_table(rows), cost_lines(rows), format, out, parts)
+        parts = [bench.cost_table(rows, [part]) for part in bench.PARTS]
+        deliver(bench.cost_table(rows), bench.cost_lines(rows), written, parts)
     else:
-        say(f"nothing like that is measured in {costs_file(results)}: run this without --table")
-    if plot is not None:
-        _draw(results, plot)
+        say(f"nothing like that is measured in {bench.costs_file(how.results)}: run this without --table")
+    if choice.plot is not None:
+        _draw(how.results, choice.plot)
 
 
 def _check_files(results: Path, out: Path | None, plot: str | None) -> None:
     from olinear.bench.costs import costs_file
 
-    if results.exists() and not results.is_dir():
-        raise ConfigError(f"--results must be a folder, found the file {results}")
+    check_results(results)
     if out is not None and out.resolve() == costs_file(results).resolve():
         raise ConfigError(f"{out} holds what was measured: write the table to another file")
     if plot is not None:
@@ -97,8 +90,8 @@ def _check_files(results: Path, out: Path | None, plot: str | None) -> None:
 
 def _check_plot(results: Path, plot: str) -> None:
     """Refuse a picture that could not be drawn, before hours of measuring."""
+    from olinear.bench import read_results
     from olinear.bench.costs import ACCURACY, mean_errors
-    from olinear.bench.store import read_results
 
     check_picture(plot)
     if not mean_errors(read_results(results)):
@@ -108,27 +101,26 @@ def _check_plot(results: Path, plot: str) -> None:
         )
 
 
-def _measure(cases: "list[Case]", choice: Choice, results: Path) -> bool:
+def _measure(cases: "list[Case]", choice: CostChoice, how: How) -> bool:
     """Measure, or only say what would be; whether there is something to read now."""
     import torch
 
     from olinear.bench.costs import Runner, make_plan
-    from olinear.bench.run import matrix_speed
-    from olinear.cli.bench_progress import duration
+    from olinear.core.runtime import matrix_speed
 
     say("counting multiplications")
-    plan = make_plan(cases, results, matrix_speed() * torch.get_num_threads(), again=choice.again)
-    if choice.dry_run:
+    plan = make_plan(cases, how.results, matrix_speed() * torch.get_num_threads(), again=choice.again)
+    if how.dry_run:
         _print_plan(plan)
     about = duration(sum(planned.seconds for planned in plan))
     noun = "case" if len(plan) == 1 else "cases"
     say(f"{len(plan)} {noun} to measure, {len(cases) - len(plan)} measured before; about {about}")
-    if choice.dry_run or not plan:
-        return not choice.dry_run
-    results.mkdir(parents=True, exist_ok=True)
+    if how.dry_run or not plan:
+        return not how.dry_run
+    how.results.mkdir(parents=True, exist_ok=True)
     with _shown(plan) as progress:
         try:
-            done = Runner(results, hours=choice.hours, show=progress.show).run(plan)
+            done = Runner(how.results, hours=how.hours, show=progress.show).run(plan)
         except KeyboardInterrupt:
             say("stopped; start it again to go on")
             raise typer.Exit(130) from None
@@ -138,8 +130,6 @@ def _measure(cases: "list[Case]", choice: Choice, results: Path) -> bool:
 
 
 def _print_plan(plan: "list[Planned]") -> None:
-    from olinear.cli.bench_progress import duration
-
     rows = []
     for planned in plan:
         case, counts = planned.case, planned.counts
@@ -162,15 +152,13 @@ def _shown(plan: "list[Planned]") -> "Iterator[_Progress]":
 
 
 class _Progress:
-    """Tells how each case ended, how many are left and for about how long."""
+    """Prints how each case ended, how many are left and for about how long."""
 
     def __init__(self, plan: "list[Planned]", update: object):
         self.left = {planned.case: planned.seconds for planned in plan}
         self.estimated, self.began, self.update = 0.0, time.monotonic(), update
 
     def show(self, case: "Case", news: "str | CostRow") -> None:
-        from olinear.cli.bench_progress import duration
-
         if isinstance(news, str):
             if callable(self.update):
                 self.update(f"measuring {case}: {news}")
@@ -184,24 +172,25 @@ class _Progress:
 def _in_words(row: "CostRow") -> str:
     from olinear.bench.costs import status
 
-    said = []
+    parts = []
     for stage in row.case.stages:
         error, time_taken, ratio = (getattr(row, f"{stage}_{what}") for what in ("error", "ms", "ratio"))
-        said.append(f"{stage} {status(error) if error else f'{time_taken:.4g} ms, {ratio:.3g} × OLinear'}")
-    return ", ".join(said)
+        parts.append(f"{stage} {status(error) if error else f'{time_taken:.4g} ms, {ratio:.3g} × OLinear'}")
+    return ", ".join(parts)
 
 
 def _draw(results: Path, path: str) -> None:
-    from olinear.bench.costs import SERIES, costs_of, find_bubbles, find_models, make_cases, plot_costs, say_missing
-    from olinear.bench.store import read_results
+    from olinear import bench
+    from olinear.bench import costs
     from olinear.evaluation.plots import save_figure
 
-    bubbles, missing = find_bubbles(costs_of(make_cases(find_models(None), [SERIES]), results), read_results(results))
+    rows = costs.costs_of(costs.make_cases(costs.find_models(None), [costs.SERIES]), results)
+    bubbles, missing = costs.find_bubbles(rows, bench.read_results(results))
     if not bubbles:
         raise ConfigError(
-            f"nothing to draw: no model with an accuracy has a training step measured with {SERIES} series: run this "
-            f"with --series {SERIES}"
+            f"nothing to draw: no model with an accuracy has a training step measured with {costs.SERIES} series: run "
+            f"this with --series {costs.SERIES}"
         )
-    save_figure(plot_costs(bubbles, missing), path)
-    absent = f"; not drawn: {say_missing(missing)}" if missing else ""
+    save_figure(costs.plot_costs(bubbles, missing), path)
+    absent = f"; not drawn: {costs.missing_in_words(missing)}" if missing else ""
     say(f"{len(bubbles)} models drawn in {path}{absent}")

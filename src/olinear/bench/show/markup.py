@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from olinear.bench.show.table import ResultTable
+from olinear.bench.show.tables import ResultTable
 
 
 class Markup(str):

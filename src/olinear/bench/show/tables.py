@@ -1,4 +1,4 @@
-"""The results as a table: one list of columns, one list of cells, and a writer for each format."""
+"""A table of anything: one list of columns, one list of cells, and a writer for each format."""
 
 import csv
 import io
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from olinear.bench.read.summary import WORSE, DatasetScore, Summary, TaskScore
 from olinear.core.runtime import replacing
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 WIDE = 200  # characters, where no terminal says how many it has
 Format = Literal["terminal", "markdown", "csv", "latex"]
-Metric = Literal["MSE", "MAE"]
 Cell = str | int | float | None
 
 
@@ -46,56 +44,6 @@ class ResultTable:
     def texts(self) -> list[list[str]]:
         """The cells as people read them."""
         return [[column.show(cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.cells]
-
-
-def task_table(scores: Sequence[TaskScore], metrics: Sequence[Metric] = ("MSE", "MAE")) -> ResultTable:
-    """A row a task: ours, its spread over seeds, the published value, their ratio, the best published baseline.
-
-    Ours is bold where no published baseline is better.
-    """
-    columns = [Column("dataset", False), Column("lookback"), Column("horizon"), Column("seeds")]
-    table = ResultTable(columns, [[*score.key, score.seeds] for score in scores])
-    for metric in metrics:
-        for index, score in enumerate(scores):
-            one = score.mse if metric == "MSE" else score.mae
-            table.cells[index] += [one.ours, one.spread, one.published, one.ratio, one.baseline_value, one.baseline]
-            if one.best:
-                table.bold.add((index, len(columns)))
-        columns += [Column(metric), Column(f"{metric} spread", decimals=4), Column(f"paper {metric}")]
-        columns += [Column(f"{metric} ratio"), Column(f"best other {metric}"), Column(f"best other in {metric}", False)]
-    return table
-
-
-def dataset_table(scores: Sequence[DatasetScore]) -> ResultTable:
-    """A row a dataset: means over its tasks."""
-    names = ("tasks", "of", "MSE", "paper MSE", "MSE ratio", "MAE", "paper MAE", "MAE ratio")
-    cells: list[list[Cell]] = [
-        [s.dataset, s.tasks, s.of, s.mse.ours, s.mse.published, s.mse.ratio, s.mae.ours, s.mae.published, s.mae.ratio]
-        for s in scores
-    ]
-    return ResultTable([Column("dataset", False), *map(Column, names)], cells)
-
-
-def say_seeds(least: int, most: int) -> str:
-    """How many seeds something is the mean of."""
-    count = f"{least}" if least == most else f"{least} to {most}"
-    return f"{count} {'seed' if most == 1 else 'seeds'}"
-
-
-def summary_lines(summary: Summary) -> list[str]:
-    """The figures over all tasks, in words."""
-    if summary.mse_ratio is None or summary.mae_ratio is None:
-        return [f"0 of {summary.of} tasks have a result."]
-    return [
-        f"{summary.tasks} of {summary.of} tasks, mean over {say_seeds(*summary.seeds)} each.",
-        f"Ours / published {summary.reference}, mean over tasks: MSE {summary.mse_ratio:.3f}, "
-        f"MAE {summary.mae_ratio:.3f}; above {WORSE} in MSE: {len(summary.worse)} "
-        f"{'task' if len(summary.worse) == 1 else 'tasks'}.",
-        f"Best MSE among itself and the eleven other published models: ours on {summary.best_mse} of {summary.tasks} "
-        f"tasks, published {summary.reference} on {summary.published_best_mse}.",
-        f"Best MAE among itself and the eleven other published models: ours on {summary.best_mae} of {summary.tasks} "
-        f"tasks, published {summary.reference} on {summary.published_best_mae}.",
-    ]
 
 
 def rich_table(table: ResultTable) -> "Table":
@@ -137,8 +85,8 @@ def to_markdown(table: ResultTable, lines: Sequence[str] = ()) -> str:
         rows.append(line([f"**{cell}**" if (index, place) in table.bold else cell for place, cell in enumerate(cells)]))
     head = [line([escape_markdown(column.name) for column in table.columns])]
     rule = [f"|{'|'.join('---:' if column.is_number else '---' for column in table.columns)}|"]
-    said = ["", *(f"- {text}" for text in lines)] if lines else []
-    return "\n".join([*head, *rule, *rows, *said]) + "\n"
+    listed = ["", *(f"- {text}" for text in lines)] if lines else []
+    return "\n".join([*head, *rule, *rows, *listed]) + "\n"
 
 
 def escape_markdown(text: str) -> str:

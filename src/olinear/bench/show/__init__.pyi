@@ -1,9 +1,0 @@
-from olinear.bench.show.report import write_report as write_report
-from olinear.bench.show.table import FORMATS as FORMATS
-from olinear.bench.show.table import WIDE as WIDE
-from olinear.bench.show.table import ResultTable as ResultTable
-from olinear.bench.show.table import dataset_table as dataset_table
-from olinear.bench.show.table import rich_table as rich_table
-from olinear.bench.show.table import summary_lines as summary_lines
-from olinear.bench.show.table import task_table as task_table
-from olinear.bench.show.table import write_text as write_text
