@@ -11,9 +11,10 @@ from olinear.core.errors import ConfigError
 from olinear.models import MIXERS, MODELS, build_model, default_options, empty_model, traits_of
 from olinear.models.zoo.blocks.attention import EnhancedAttention
 from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
-from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS, olinear_mixer
+from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS
 from olinear.models.zoo.itransformer import ITransformer
 from olinear.nn import OLinear
+from olinear.nn.mixers import find_mixer
 
 ROWS = np.random.default_rng(0).normal(size=(60, 5))
 WITHOUT_ORDER = {"attention", "flowformer", "flatten"}
@@ -212,7 +213,7 @@ class TestInsideOLinear:
     def test_a_name_is_enough(self, name):
         """The same model as from the factory, number by number."""
         models = []
-        for mixer in (name, olinear_mixer(name, 16), MIXERS[name]):
+        for mixer in (name, find_mixer(name), MIXERS[name]):
             torch.manual_seed(4)
             models.append(build_model("OLinear", ROWS, 12, 6, model_dim=16, mixer=mixer).eval())
         x = features(3, 12, 5).float()
@@ -317,7 +318,7 @@ def test_a_query_without_positive_entry_gets_zero_in_flatten():
         (lambda: FlowAttention(16, form="other"), "form must be 'experiment' or 'paper', found 'other'"),
         (lambda: FocusedAttention(16, form="other"), "form must be"),
         (lambda: FocusedAttention(16, form="paper"), "pass tokens"),
-        (lambda: olinear_mixer("informer", 16), "one of normlin, linear, attention, .*found 'informer'"),
+        (lambda: find_mixer("informer"), "one of normlin, linear, attention, .*found 'informer'"),
         (lambda: TOKEN_MIXERS["mamba"](7, 16, causal=True), "the mixer mamba has no causal form: causal are normlin"),
     ],
 )

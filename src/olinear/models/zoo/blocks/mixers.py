@@ -88,8 +88,3 @@ def permutes_tokens(mixer: str | MixerFactory) -> bool:
     """Are permuted tokens mixed alike, and any number of them?"""
     factory = find_mixer(mixer)
     return isinstance(factory, NamedMixer) and factory.permutes
-
-
-def olinear_mixer(name: str, model_dim: int, **options: Any) -> MixerFactory:
-    """A mixer by name with options of its own; OLinear takes the name itself where there are none."""
-    return partial(find_mixer(name), **options)
