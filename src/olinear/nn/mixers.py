@@ -60,7 +60,7 @@ class NamedMixer:
         return self.build(tokens, model_dim, dropout=dropout, **heard, **options)
 
 
-# All mixers by name; `olinear.models.mixers` adds those that are not of the paper.
+# All mixers by name; `olinear.models` adds those of other papers.
 MIXERS = {
     each.name: each
     for each in (
