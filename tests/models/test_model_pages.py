@@ -64,7 +64,8 @@ def test_the_settings_are_those_that_were_used(name):
     text, rows = page_of(name), settings().get(name, {})
     for key, setting in rows.items():
         options = ", ".join(f"{option}={json.dumps(value)}" for option, value in setting.options.items()) or "defaults"
-        row = f"| {key} | {options} | {"the task's" if setting.of_task else setting.loss} |"
+        loss = "the task's" if setting.of_task else setting.loss
+        row = f"| {key} | {options} | {loss} |"
         fields = ("learning_rate", "schedule", "batch_size", "max_epochs", "patience")
         for field in fields:
             value = setting.training.get(field, "the task's")
