@@ -59,7 +59,7 @@ def test_a_long_file_is_as_good(tmp_path, data):
 
 def test_columns_can_be_named(tmp_path):
     waves().rename(columns={"time": "t"}).assign(t=np.arange(150)).to_csv(tmp_path / "data.csv", index=False)
-    assert "name it with time=" in refused("inspect", tmp_path / "data.csv")
+    assert "name it with --time" in refused("inspect", tmp_path / "data.csv")
     assert strict_json(done("inspect", tmp_path / "data.csv", "--time", "t", "--json").out)["frequency"] == "1"
     summary = strict_json(done("inspect", tmp_path / "data.csv", "--time", "t", "--freq", "rows", "--json").out)
     assert summary["rows"] == 150

@@ -11,20 +11,20 @@ from olinear.cli.backtest import backtest
 from olinear.cli.bench import bench
 from olinear.cli.data import data
 from olinear.cli.demo import demo
+from olinear.cli.errors import report_error
 from olinear.cli.export import export
 from olinear.cli.fit import fit
 from olinear.cli.inspect import inspect
 from olinear.cli.models import models
 from olinear.cli.predict import predict
 from olinear.cli.settings import settings
-from olinear.core import OLinearError
 
 HELP = """Forecast related time series with OLinear.
 
 From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then olinear predict model --plot f.png
 """
 
-app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
 for command in (fit, predict, backtest, inspect, export, models, settings, demo):
     app.command()(command)
 app.add_typer(data, name="data")
@@ -50,21 +50,21 @@ def _common(
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command and give its exit code: 2 for a user's mistake, with a one-line message; --debug shows where."""
+    """Run the command and give its exit code: 2 for a user's mistake, with a one-line message; --debug shows where.
+
+    --debug may stand anywhere. With --json an error is an object on standard output, too, also one of usage.
+    """
+    debug, as_json = "--debug" in arguments, "--json" in arguments
+    arguments = [each for each in arguments if each != "--debug"]
     try:
-        app(arguments)
+        code = app(arguments, standalone_mode=not as_json)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     except Exception as error:
-        if "--debug" in arguments:
+        if debug:
             raise
-        text = " ".join(str(error).split())
-        expected = isinstance(error, OLinearError | OSError)  # or a full disk, in the words of the system
-        if not expected:
-            text = f"unexpected {type(error).__name__}: {text} (please report it; --debug shows where)"
-        typer.echo(f"olinear: {text}", err=True)
-        return 2 if expected else 1
-    return 0
+        return report_error(error, as_json=as_json)
+    return code if isinstance(code, int) else 0
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from olinear.data.frames import Panel, bridge_gaps, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
 from olinear.forecaster.fitting import Fitted, Run, Values, fit_panel
+from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.models import Source, card_of
@@ -21,7 +22,7 @@ from olinear.training import Callback
 READING = tuple(name for name in ReadingSettings.model_fields if name != "missing")
 
 
-class Forecaster:
+class Forecaster(Parameters):
     """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
@@ -95,10 +96,11 @@ class Forecaster:
         refit: bool = False,
         progress: bool = True,
     ):
-        given = {name: value for name, value in locals().items() if name in leaves()}
+        arguments = {name: value for name, value in locals().items() if name in leaves()}
+        self._parameters = arguments | {"progress": progress}  # as given, for get_params and repr
         self.progress = progress
         self._source = model
-        self._given = check_given(given | {"model": card_of(model).name})
+        self._given = check_given(arguments | {"model": card_of(model).name})
         if "horizon" not in self._given:
             raise ConfigError("horizon must be a whole number of at least 1, found None")
         self._like: dict[str, Any] = {}  # how to read further rows, once rows have been read
@@ -187,6 +189,7 @@ class Forecaster:
         """
         fitted = load_fitted(Path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
+        loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
         loaded._given, loaded._like = check_given(as_given(fitted.settings)), _read_like(fitted.panel)
         loaded._fitted = fitted
         return loaded
@@ -215,6 +218,18 @@ class Forecaster:
             **fitted.record,
             "notes": list(fitted.panel.notes),
         }
+
+    def _facts(self) -> dict[str, Any]:
+        """Once it is fitted, its report; before, its arguments."""
+        return super()._facts() if self._fitted is None else {"fitted": self._describe()} | self.report()
+
+    def _describe(self) -> str:
+        panel, record = self.fitted.panel, self.fitted.record
+        return f"{len(panel.series)} series, {record['rows']} rows from {record['first']} to {record['last']}"
+
+    def __repr__(self) -> str:
+        fitted = "" if self._fitted is None else f" fitted to {self._describe()}"
+        return f"<{super().__repr__()}{fitted}>" if fitted else super().__repr__()
 
     def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
         trained = self.fitted.settings.horizon

@@ -1,0 +1,41 @@
+"""Errors as the command speaks: options instead of arguments, one line for a person, JSON for a machine."""
+
+import json
+import re
+
+import typer
+
+from olinear.core import OLinearError
+from olinear.core.settings import leaves
+
+OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs")
+SWITCHES = {"True": "", "False": "no-"}
+
+
+def in_options(text: str) -> str:
+    """A message of the library with its arguments as the options they are here: `lookback=48` is `--lookback 48`."""
+    names = "|".join(sorted((*leaves(), *OTHERS), key=len, reverse=True))
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match[1].replace("_", "-"), match[2].strip("'\"")
+        if value in SWITCHES:
+            return f"--{SWITCHES[value]}{name}"
+        return f"--{name} {value}".rstrip()
+
+    text = re.sub(rf"(?<![\w.-])({names})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w|)", option, text)
+    return re.sub(rf"^({names})(?= must )", lambda match: f"--{match[1].replace('_', '-')}", text)
+
+
+def report_error(error: Exception, *, as_json: bool) -> int:
+    """Print an error and give the exit code: 2 for a user's mistake, 1 for one of ours."""
+    usage = any(kind.__name__ == "ClickException" for kind in type(error).__mro__)
+    expected = usage or isinstance(error, OLinearError | OSError)  # or a full disk, in the words of the system
+    text = " ".join(str(error.format_message() if usage else error).split())  # type: ignore[attr-defined]
+    if isinstance(error, OLinearError):
+        text = in_options(text)
+    if not expected:
+        text = f"unexpected {type(error).__name__}: {text} (please report it; --debug shows where)"
+    if as_json:
+        typer.echo(json.dumps({"error": {"kind": type(error).__name__, "message": text}}, ensure_ascii=False))
+    typer.echo(f"olinear: {text}", err=True)
+    return 2 if expected else 1
