@@ -13,17 +13,21 @@ from olinear.forecaster import Forecaster
 # Model folders
 
 
+def weights_in(folder: Path) -> Path:
+    return next(folder.glob("weights-*.safetensors"))
+
+
 def damage_nothing_there(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
 def damage_weights_cut(folder: Path) -> None:
-    path = folder / "weights.safetensors"
+    path = weights_in(folder)
     path.write_bytes(path.read_bytes()[:-100])
 
 
 def damage_weights_absent(folder: Path) -> None:
-    (folder / "weights.safetensors").unlink()
+    weights_in(folder).unlink()
 
 
 def damage_config_absent(folder: Path) -> None:
@@ -43,7 +47,7 @@ def damage_config_newer(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config | {"format_version": 99}))
 
 
-def damage_weights_of_another_shape(folder: Path) -> None:
+def damage_config_edited(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["settings"]["model"]["model_dim"] = 9
     (folder / "config.json").write_text(json.dumps(config))
@@ -52,12 +56,12 @@ def damage_weights_of_another_shape(folder: Path) -> None:
 DAMAGES = {
     damage_nothing_there: "not a model folder",
     damage_weights_cut: "damaged",
-    damage_weights_absent: "weights.safetensors",
+    damage_weights_absent: "no weights-",
     damage_config_absent: "config.json",
     damage_config_foreign: "not an olinear model",
     damage_config_broken: "cannot be read",
     damage_config_newer: "upgrade",
-    damage_weights_of_another_shape: "does not fit together",
+    damage_config_edited: "not as it was saved",
 }
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import torch
 
 from olinear.forecaster import Forecaster
+from olinear.forecaster.folder import checksum
 
 HORIZON, LOOKBACK = 4, 12
 KINDS = {
@@ -68,11 +69,19 @@ def same_weights(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
-CONFIG, WEIGHTS = "config.json", "weights.safetensors"  # of a model folder
+CONFIG = "config.json"  # of a model folder
 ABSENT = object()
 
 
-def edit(folder: Path, **changes: object) -> None:
-    """Change keys of a model folder's config.json; ABSENT takes one out."""
+def weights_in(folder: Path) -> Path:
+    """The file of a model folder's tensors."""
+    return folder / json.loads((folder / CONFIG).read_text())["weights"]
+
+
+def edit(folder: Path, *, signed: bool = True, **changes: object) -> None:
+    """Change keys of a model folder's config.json, with the right checksum or the old one; ABSENT takes one out."""
     config = json.loads((folder / CONFIG).read_text()) | changes
-    (folder / CONFIG).write_text(json.dumps({key: value for key, value in config.items() if value is not ABSENT}))
+    config = {key: value for key, value in config.items() if value is not ABSENT}
+    if signed:
+        config["checksum"] = checksum(config)
+    (folder / CONFIG).write_text(json.dumps(config))

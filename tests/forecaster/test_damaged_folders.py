@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from forecaster_parts import ABSENT, CONFIG, WEIGHTS, edit, small
+from forecaster_parts import ABSENT, CONFIG, edit, small, weights_in
 from safetensors.torch import load_file, save, save_file
 
 from olinear.core.errors import CheckpointError
@@ -16,8 +16,11 @@ from olinear.forecaster import Forecaster
 
 def put_weights(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
     """Other weights with the right checksum."""
-    content = save(tensors)
-    (folder / WEIGHTS).write_bytes(content)
+    put_content(folder, save(tensors))
+
+
+def put_content(folder: Path, content: bytes) -> None:
+    weights_in(folder).write_bytes(content)
     edit(folder, weights_sha256=hashlib.sha256(content).hexdigest())
 
 
@@ -43,35 +46,35 @@ def test_a_file_instead_of_a_folder(tmp_path):
     assert "not a model folder" in refusal(tmp_path / "model")
 
 
-@pytest.mark.parametrize("name", [CONFIG, WEIGHTS])
-def test_a_missing_file_is_named(copy, name):
-    (copy / name).unlink()
-    assert name in refusal(copy)
+@pytest.mark.parametrize("which", ["config", "weights"])
+def test_a_missing_file_is_named(copy, which):
+    path = copy / CONFIG if which == "config" else weights_in(copy)
+    path.unlink()
+    assert path.name in refusal(copy)
 
 
 @pytest.mark.parametrize("keep", [0, 7, 300, -1])
 def test_truncated_weights(copy, keep):
-    content = (copy / WEIGHTS).read_bytes()
-    (copy / WEIGHTS).write_bytes(content[:keep])
+    content = weights_in(copy).read_bytes()
+    weights_in(copy).write_bytes(content[:keep])
     assert "damaged or from another model" in refusal(copy)
 
 
 def test_one_bit_of_the_weights(copy):
-    content = bytearray((copy / WEIGHTS).read_bytes())
+    content = bytearray(weights_in(copy).read_bytes())
     content[-1] ^= 1
-    (copy / WEIGHTS).write_bytes(content)
+    weights_in(copy).write_bytes(content)
     assert "damaged or from another model" in refusal(copy)
 
 
 def test_weights_of_another_model(copy, frame, tmp_path):
     small(seed=1).fit(frame).save(tmp_path / "other")
-    shutil.copy(tmp_path / "other" / WEIGHTS, copy / WEIGHTS)
+    shutil.copy(weights_in(tmp_path / "other"), weights_in(copy))
     assert "damaged or from another model" in refusal(copy)
 
 
 def test_garbage_with_the_right_checksum(copy):
-    (copy / WEIGHTS).write_bytes(b"garbage")
-    edit(copy, weights_sha256=hashlib.sha256(b"garbage").hexdigest())
+    put_content(copy, b"garbage")
     assert "cannot be read as a model" in refusal(copy)
 
 
@@ -89,8 +92,8 @@ def test_a_configuration_of_another_kind(copy, content):
 
 def test_a_later_format_says_upgrade(copy):
     """Also if it has keys that are not known yet: the version is looked at first."""
-    edit(copy, format_version=3, invention=True)
-    assert re.search(r"format 3.*up to 2.*upgrade", refusal(copy))
+    edit(copy, format_version=4, invention=True)
+    assert re.search(r"format 4.*1 to 3.*upgrade", refusal(copy))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,8 @@ def test_a_later_format_says_upgrade(copy):
         ({"active": "yes"}, "active"),
         ({"settings": {"task": {"horizon": 4}}}, "lookback"),
         ({"format_version": "one"}, "format one"),
+        ({"format_version": True}, "format True"),
+        ({"format_version": 0}, "format 0"),
     ],
 )
 def test_a_configuration_that_does_not_fit_names_the_key(copy, changes, named):
@@ -137,14 +142,14 @@ def test_parts_that_do_not_fit_together(copy, changes):
 )
 def test_tensors_of_another_shape(copy, name):
     """With the right checksum, as after a hand-made change."""
-    tensors = load_file(copy / WEIGHTS)
+    tensors = load_file(weights_in(copy))
     put_weights(copy, tensors | {name: tensors[name][:-1].clone()})
     refusal(copy)
 
 
 @pytest.mark.parametrize("name", ["scaler.mean", "model.encoder.weight", "context.times"])
 def test_an_absent_tensor_is_named(copy, name):
-    tensors = load_file(copy / WEIGHTS)
+    tensors = load_file(weights_in(copy))
     del tensors[name]
     put_weights(copy, tensors)
     assert name.removeprefix("model.") in refusal(copy)
@@ -152,7 +157,5 @@ def test_an_absent_tensor_is_named(copy, name):
 
 def test_a_foreign_safetensors_file(copy, tmp_path):
     save_file({"weight": torch.zeros(2)}, tmp_path / "foreign")
-    content = (tmp_path / "foreign").read_bytes()
-    (copy / WEIGHTS).write_bytes(content)
-    edit(copy, weights_sha256=hashlib.sha256(content).hexdigest())
+    put_content(copy, (tmp_path / "foreign").read_bytes())
     assert "does not fit together" in refusal(copy)

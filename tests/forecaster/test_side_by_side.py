@@ -3,7 +3,7 @@
 import hashlib
 
 import pytest
-from forecaster_parts import waves
+from forecaster_parts import waves, weights_in
 
 from olinear import fit_side_by_side
 from olinear.core import ConfigError
@@ -15,7 +15,7 @@ SMALL = {"horizon": 4, "lookback": 12, "model_dim": 8, "max_epochs": 3, "dropout
 
 
 def weights(folder) -> str:
-    return hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest()
+    return hashlib.sha256(weights_in(folder).read_bytes()).hexdigest()
 
 
 def test_each_equals_the_fit_alone_bit_by_bit(tmp_path):

@@ -5,4 +5,4 @@ from olinear.forecaster.fitting import Fitted as Fitted
 from olinear.forecaster.forecaster import Forecaster as Forecaster
 from olinear.forecaster.intervals import check_level as check_level
 from olinear.forecaster.prediction import Prediction as Prediction
-from olinear.forecaster.storage import check_target as check_target
+from olinear.forecaster.publishing import check_target as check_target

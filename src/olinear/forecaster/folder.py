@@ -1,17 +1,24 @@
 """What `config.json` of a model folder holds, in this format and in earlier ones."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from olinear.core import CheckpointError
 from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Frequency
 from olinear.models import MODELS, Source, card_of
 
-FORMAT, VERSION = "olinear-model", 2
+FORMAT, VERSION = "olinear-model", 3
+CONFIG: str = "config.json"
+OLD_WEIGHTS: str = "weights.safetensors"
+WEIGHTS = r"weights(-[0-9a-f]{16})?\.safetensors"  # all names that the file of the tensors can have
+CHECKED_SINCE = 3  # the format from which on config.json has a checksum
 PARTS_1 = ("basis", "model_dim", "embed_dim", "blocks", "dropout", "rank")
 
 
@@ -46,13 +53,60 @@ class SavedConfig(BaseModel):
     notes: list[str]
     calibration_windows: int
     versions: dict[str, str]
+    weights: str = Field(pattern=f"^{WEIGHTS}$")
     weights_sha256: str
+
+
+def write_config(config: SavedConfig) -> str:
+    """The text of `config.json`, with its own checksum."""
+    raw = json.loads(config.model_dump_json())
+    return json.dumps(raw | {"checksum": checksum(raw)}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_config(folder: Path, content: bytes) -> SavedConfig:
+    """The content of `config.json`, of this format or an earlier one; refused if it is not as it was saved."""
+    try:
+        raw = json.loads(content.decode("utf-8"))
+        if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+            raise CheckpointError(f"{folder} is not an olinear model: {CONFIG} is of another kind")
+        number = raw.get("format_version")
+        if type(number) is not int or not 1 <= number <= VERSION:
+            raise CheckpointError(
+                f"{folder} was saved in format {number}, this olinear reads formats 1 to {VERSION}: upgrade olinear"
+            )
+        if number >= CHECKED_SINCE and raw.pop("checksum", None) != checksum(raw):
+            raise CheckpointError(
+                f"{folder}/{CONFIG} is not as it was saved, by damage or by an edit: copy the folder again, or fit and "
+                "save the model again with the settings you want"
+            )
+        return SavedConfig.model_validate(upgrade(raw))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CheckpointError(f"{folder}/{CONFIG} does not fit at {where}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise unreadable(folder, error) from error
+
+
+def unreadable(folder: Path, error: Exception) -> CheckpointError:
+    """In one line, whatever was raised."""
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return CheckpointError(f"{folder} cannot be read as a model: {reason[:300]}")
+
+
+def checksum(raw: Mapping[str, Any]) -> str:
+    """Of everything in `config.json` but the checksum itself, however it is laid out."""
+    rest = {name: value for name, value in raw.items() if name != "checksum"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{FORMAT}\n{text}".encode()).hexdigest()
 
 
 def upgrade(raw: dict[str, Any]) -> dict[str, Any]:
     """The content of a folder of an earlier format as this one has it."""
-    if raw.get("format_version") == 1:
-        raw = raw | {"settings": _settings_of_1(raw.get("settings")), "format_version": VERSION}
+    if raw["format_version"] == 1:
+        raw = raw | {"settings": _settings_of_1(raw.get("settings")), "format_version": 2}
+    if raw["format_version"] == 2:
+        raw = raw | {"weights": OLD_WEIGHTS, "format_version": 3}
     return raw
 
 

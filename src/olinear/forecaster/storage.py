@@ -1,40 +1,33 @@
-"""A fitted forecaster as a folder: `config.json` and `weights.safetensors`. Nothing in it is code."""
+"""A fitted forecaster as a folder: `config.json` and its tensors. Nothing in it is code."""
 
-import hashlib
-import json
-import os
 import platform
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 from olinear import __version__
-from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import private_draws
+from olinear.core import CheckpointError, MissingDependencyError
 from olinear.data.frames import Panel, StandardScaler, parse_frequency
 from olinear.forecaster.fitting import Fitted
-from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, upgrade
+from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, unreadable
 from olinear.forecaster.intervals import Intervals
-from olinear.models import Source, empty_model
-
-CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+from olinear.forecaster.publishing import check_target, fetch, name_weights, publish
+from olinear.forecaster.rebuilding import rebuild
+from olinear.models import Source
 
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
-    """Write the folder under another name, then rename it; an older model of that name is replaced."""
+    """Write the folder; the model that is in it already is replaced at once."""
     folder = folder.resolve()
     check_target(folder)
-    panel, tensors = fitted.panel, _tensors(fitted, context)
-    weights = save(tensors)
+    panel, weights = fitted.panel, save(_tensors(fitted, context))
+    checksum, name = name_weights(weights)
     config = SavedConfig(
         format=FORMAT,
         format_version=VERSION,
@@ -56,25 +49,16 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
-        weights_sha256=hashlib.sha256(weights).hexdigest(),
+        weights=name,
+        weights_sha256=checksum,
     )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        try:
-            (part / WEIGHTS).write_bytes(weights)
-            (part / CONFIG).write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            part.chmod(0o755)
-            _swap_in(part, folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
+    publish(folder, config, weights)
 
 
 def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
     """Rebuild a forecaster from its folder, refusing what is not whole, not ours, or from a later format."""
-    config, tensors = _read(folder)
+    config, content = fetch(folder)
+    tensors = _open(folder, content)
     source = find_source(folder, config, given)
     settings, active = config.settings, np.array(config.active, dtype=bool)
     try:
@@ -83,18 +67,13 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
         values, times = _context(tensors, config)
         model = None
         if active.any():
-            with private_draws():  # a new model draws weights
-                sizes = (int(active.sum()), settings.lookback, settings.horizon)
-                model = empty_model(source, *sizes, **settings.model.arguments)
-            prefix = "model."
-            model.load_state_dict(
-                {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-            )
-            model.eval()
+            model = rebuild(source, settings, int(active.sum()), _of_model(tensors))
         intervals = None
         if "intervals.quantiles" in tensors:
             intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
-    except (ArithmeticError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except MissingDependencyError:
+        raise
+    except Exception as error:  # whatever a model's constructor, or a table of time zones, has to say to its settings
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
     panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
@@ -121,30 +100,16 @@ def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
             raise ValueError(f"{name} must have shape {shape}, found {tuple(tensors[name].shape)}")
 
 
-def _read(folder: Path) -> tuple[SavedConfig, dict[str, Tensor]]:
-    for name in (CONFIG, WEIGHTS):
-        if not (folder / name).is_file():
-            raise CheckpointError(f"{folder} is not a model folder: it has no {name}")
+def _open(folder: Path, content: bytes) -> dict[str, Tensor]:
     try:
-        raw = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-            raise CheckpointError(f"{folder} is not an olinear model: {CONFIG} is of another kind")
-        version = raw.get("format_version")
-        if not isinstance(version, int) or version > VERSION:
-            raise CheckpointError(
-                f"{folder} was saved in format {version}, this olinear reads formats up to {VERSION}: upgrade olinear"
-            )
-        config = SavedConfig.model_validate(upgrade(raw))
-        weights = (folder / WEIGHTS).read_bytes()
-        if hashlib.sha256(weights).hexdigest() != config.weights_sha256:
-            raise CheckpointError(f"{folder}/{WEIGHTS} is damaged or from another model: save or copy the folder again")
-        return config, load(weights)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise CheckpointError(f"{folder}/{CONFIG} does not fit at {where}: {first['msg']}") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError, SafetensorError) as error:
-        raise CheckpointError(f"{folder} cannot be read as a model: {str(error).splitlines()[0]}") from error
+        return load(content)
+    except (SafetensorError, ValueError, TypeError, KeyError) as error:
+        raise unreadable(folder, error) from error
+
+
+def _of_model(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    prefix = "model."
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
@@ -174,39 +139,3 @@ def _context(tensors: dict[str, Tensor], config: SavedConfig) -> tuple[Any, pd.I
     if config.time_zone is not None:
         times = times.tz_localize("UTC").tz_convert(config.time_zone)
     return tensors["context.values"].numpy(), times
-
-
-def check_target(folder: Path) -> None:
-    """Replace only what is a model or empty: never somebody's other folder."""
-    if folder.is_file():
-        raise OutputError(f"{folder} cannot be written: it is a file")
-    place = folder.resolve()
-    parent = next(parent for parent in (*place.parents, place) if parent.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise OutputError(f"{folder} cannot be written: {parent} is no folder to write to")
-    if folder.is_dir() and any(folder.iterdir()) and not _is_model(folder):
-        raise OutputError(f"{folder} exists and is not a model folder: choose another name")
-
-
-def _is_model(folder: Path) -> bool:
-    try:
-        return bool(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["format"] == FORMAT)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return False
-
-
-def _swap_in(part: Path, folder: Path) -> None:
-    """Put the finished folder in its place; the old one steps aside, and is put back whatever goes wrong."""
-    if not folder.exists():
-        part.rename(folder)
-        return
-    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    try:
-        folder.replace(old)
-        try:
-            part.rename(folder)
-        except BaseException:
-            old.rename(folder)
-            raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)

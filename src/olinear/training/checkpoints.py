@@ -1,41 +1,100 @@
 """One file on disk: tensors as safetensors, the rest as JSON in its header. Nothing is ever unpickled."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
 from torch import Tensor
 
 from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import replacing
+from olinear.core.runtime import clear_parts, hold, replacing
 
-FORMAT = "olinear-checkpoint-1"
+FORMAT = "olinear-checkpoint-2"
+ANEW = "start again without resume=True (on the command without --resume)"
+
+_claimed: ContextVar[frozenset[Path]] = ContextVar("claimed", default=frozenset())
+
+
+@contextmanager
+def claim_checkpoint(path: Path | None) -> Iterator[None]:
+    """Keep a checkpoint to one run; another that wants it meanwhile is refused. A run within the claim is part of it.
+
+    The claim of a process that was killed ends with it.
+    """
+    if path is None or path.resolve() in _claimed.get():
+        yield
+        return
+    with ExitStack() as endings:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            endings.enter_context(hold(path.with_name(f"{path.name}.lock")))
+            clear_parts(path)
+        except TimeoutError as error:
+            raise OutputError(
+                f"{path} is in use by a fit that is still running: wait for it, or give this fit another place"
+            ) from error
+        except (OSError, NotImplementedError):  # no locks here, or no place to write, which the first save will say
+            pass
+        token = _claimed.set(_claimed.get() | {path.resolve()})
+        try:
+            yield
+        finally:
+            _claimed.reset(token)
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
     """Write it whole or not at all."""
     whole = {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(record)
+    metadata = {"format": FORMAT, "record": text, "checksum": _checksum(whole, text)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
-            save_file(whole, part, metadata={"format": FORMAT, "record": json.dumps(record)})
-    except (OSError, SafetensorError) as error:
-        raise OutputError(f"{path} cannot be written: {error}") from error
+            save_file(whole, part, metadata)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def save_file(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Into the file itself: the library's own function leaves a second temporary file where it is killed."""
+    path.write_bytes(save(tensors, metadata))
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors (on the CPU) and the record of a checkpoint."""
+    """The tensors (on the CPU) and the record of a checkpoint, exactly as they were saved."""
     try:
+        if not path.is_file():
+            raise OSError("there is no such file")
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             if header.get("format") != FORMAT:
-                raise CheckpointError(f"{path} is not a checkpoint of this version: start again without resume=True")
+                raise CheckpointError(f"{path} is not a checkpoint of this version: {ANEW}")
             names = file.keys()
-            return {name: file.get_tensor(name) for name in names}, json.loads(header["record"])
-    except (SafetensorError, OSError, json.JSONDecodeError, KeyError) as error:
-        raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({error}): start again without resume=True"
-        ) from error
+            tensors = {name: file.get_tensor(name) for name in names}
+        if header["checksum"] != _checksum(tensors, header["record"]):
+            raise CheckpointError(f"{path} is damaged, its checksum does not fit: {ANEW}")
+        return tensors, dict(json.loads(header["record"]))
+    except CheckpointError:
+        raise
+    except Exception as error:  # the library has many ways to refuse a file
+        reason = " ".join(str(error).split())[:300]
+        raise CheckpointError(f"{path} cannot be read as a checkpoint ({reason}): {ANEW}") from error
+
+
+def _checksum(tensors: Mapping[str, Tensor], record: str) -> str:
+    """Of everything in a checkpoint: names, kinds, shapes, numbers and the record."""
+    digest = hashlib.sha256(record.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].cpu()
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -15,6 +15,7 @@ from olinear.core.runtime import fitting_threads, own_randomness, pick_device, s
 from olinear.core.settings import TrainingConfig
 from olinear.models import answer, traits_of, windows_at_once
 from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, logger
+from olinear.training.checkpoints import claim_checkpoint
 from olinear.training.optimizers import MakeOptimizer
 from olinear.training.sources import Source
 from olinear.training.state import RunState
@@ -60,6 +61,7 @@ def train(
         optimizer: `make(parameters, config)`, in the place of the one that `config` names.
         callbacks: what listens, and may end the run.
         checkpoint: a file to keep the run in, replaced after every epoch and every `checkpoint_seconds`.
+            It belongs to one run at a time; a second one is refused.
         resume: go on from that file if it is there; a run killed at any moment then ends as if it never was.
         progress: draw a live line if standard error is a terminal.
     """
@@ -74,7 +76,7 @@ def train(
     run = RunState(model, task, config, data, optimizer)
     run.steps = math.ceil(len(training) / config.batch_size)
     listeners = [LogEpochs(), *([ProgressLine()] if progress else []), *callbacks]
-    with own_randomness(config.seed, device):
+    with claim_checkpoint(path), own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
             run.load(path)
             logger.info("resumed %s at epoch %d, step %d", path, run.position.epoch, run.position.step)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from olinear.core import CheckpointError
 from olinear.core.settings import TrainingConfig
-from olinear.training.checkpoints import load_checkpoint, save_checkpoint
+from olinear.training.checkpoints import ANEW, load_checkpoint, save_checkpoint
 from olinear.training.optimizers import OPTIMIZERS, MakeOptimizer
 from olinear.training.schedules import SCHEDULES
 from olinear.training.tasks import Task
@@ -125,10 +125,14 @@ class RunState:
             group, _, name = key.partition("/")
             groups.setdefault(group, {})[name] = tensor.to(device) if name else tensor
         try:
-            self.model.load_state_dict(groups.get("model", {}))
-        except RuntimeError as error:
-            raise CheckpointError(f"{path} holds another model than the one given: {error}") from error
-        self.best, self.average = groups.get("best", {}), groups.get("average", {})
+            self._take_up(groups, tensors, record)
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise CheckpointError(f"{path} holds another model than the one given ({reason}): {ANEW}") from error
+
+    def _take_up(self, groups: dict[str, Weights], tensors: Weights, record: dict[str, Any]) -> None:
+        position = Position(**record["position"])
+        self.model.load_state_dict(groups.get("model", {}))
         saved = self.optimizer.state_dict()
         saved["state"] = {
             int(group.removeprefix("optimizer.")): slots
@@ -136,7 +140,8 @@ class RunState:
             if group.startswith("optimizer.")
         }
         self.optimizer.load_state_dict(saved)
-        self.position = Position(**record["position"])
+        self.best, self.average = groups.get("best", {}), groups.get("average", {})
+        self.position = position
         _set_random_states(self.model, tensors)
 
     def _check_same_run(self, path: Path, record: dict[str, Any]) -> None:
@@ -147,7 +152,7 @@ class RunState:
             if there.get(name) != value:
                 raise CheckpointError(
                     f"{path} is a run with {name}={there.get(name)}, this one has {name}={value}: "
-                    "use the same settings and data, or start again without resume=True"
+                    f"use the same settings and data, or {ANEW}"
                 )
 
 

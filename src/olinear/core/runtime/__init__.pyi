@@ -4,7 +4,12 @@ from olinear.core.runtime.devices import fitting_threads as fitting_threads
 from olinear.core.runtime.devices import on_same_device as on_same_device
 from olinear.core.runtime.devices import pick_device as pick_device
 from olinear.core.runtime.devices import solving_device as solving_device
+from olinear.core.runtime.files import clear_parts as clear_parts
+from olinear.core.runtime.files import discard as discard
+from olinear.core.runtime.files import is_older as is_older
+from olinear.core.runtime.files import read_whole as read_whole
 from olinear.core.runtime.files import replacing as replacing
+from olinear.core.runtime.locks import hold as hold
 from olinear.core.runtime.measuring import best_times as best_times
 from olinear.core.runtime.measuring import count_multiplications as count_multiplications
 from olinear.core.runtime.measuring import is_out_of_memory as is_out_of_memory

@@ -8,8 +8,8 @@ from typing import Any
 from olinear.core.settings import check_given, flatten, read_settings
 from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
-from olinear.forecaster.storage import check_target
-from olinear.training import Callback
+from olinear.forecaster.publishing import check_target
+from olinear.training import Callback, claim_checkpoint
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,10 @@ def fit(request: FitRequest) -> FitResult:
         check_target(request.out)
     data = _frame_of(request.data)
     checkpoint = None if request.out is None else request.out.with_name(f"{request.out.name}.checkpoint")
-    forecaster.fit(data, checkpoint=checkpoint, resume=request.resume, callbacks=request.callbacks)
-    if request.out is not None and checkpoint is not None:
-        forecaster.save(request.out, context=request.context)
-        for leftover in (checkpoint, checkpoint.with_name(f"{checkpoint.name}.refit")):
-            leftover.unlink(missing_ok=True)
+    with claim_checkpoint(checkpoint):  # until the model is saved: `out` belongs to one fit at a time
+        forecaster.fit(data, checkpoint=checkpoint, resume=request.resume, callbacks=request.callbacks)
+        if request.out is not None and checkpoint is not None:
+            forecaster.save(request.out, context=request.context)
+            for leftover in (checkpoint, checkpoint.with_name(f"{checkpoint.name}.refit")):
+                leftover.unlink(missing_ok=True)
     return FitResult(forecaster, forecaster.report(), request.out)
