@@ -21,7 +21,7 @@ from olinear import __version__
 from olinear.core import CheckpointError, OutputError
 from olinear.core.runtime import private_draws
 from olinear.data.frames import Panel, StandardScaler, parse_frequency
-from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, upgrade
 from olinear.forecaster.intervals import Intervals
 from olinear.models import Source, empty_model
@@ -93,26 +93,27 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
             model.eval()
         intervals = None
         if "intervals.quantiles" in tensors:
-            intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
+            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            intervals = Intervals.from_tensors(arrays, config.calibration_windows, settings.horizon, int(active.sum()))
+        stale = tensors["intervals.staleness"].numpy() if "intervals.staleness" in tensors else None
     except (ArithmeticError, KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
     panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
     nonnegative = np.array(config.nonnegative, dtype=bool)
-    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained)
+    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale)
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
     """Everything but the model's own weights, whose shapes it checks itself."""
-    n, n_active = len(config.series), sum(config.active)
-    lookback, horizon = config.settings.lookback, config.settings.horizon
+    n, lookback = len(config.series), config.settings.lookback
     if not (n == len(config.active) == len(config.nonnegative) > 0):
         raise ValueError(f"{n} series, but {len(config.active)} and {len(config.nonnegative)} marks of them")
     parse_frequency(config.frequency.step) if not config.frequency.counts else None
     shapes = {
         "scaler.mean": (n,),
         "scaler.deviation": (n,),
-        "intervals.quantiles": (99, horizon, n_active),
+        "intervals.staleness": (n,),
         "context.values": (lookback, n),
         "context.times": (lookback,),
     }
@@ -155,7 +156,9 @@ def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
     if fitted.model is not None:
         tensors |= {f"model.{name}": tensor.cpu() for name, tensor in fitted.model.state_dict().items()}
     if fitted.intervals is not None:
-        tensors["intervals.quantiles"] = torch.as_tensor(fitted.intervals.quantiles)
+        tensors |= {name: torch.as_tensor(array) for name, array in fitted.intervals.tensors().items()}
+    if fitted.stale is not None:
+        tensors["intervals.staleness"] = torch.as_tensor(fitted.stale)
     if context and len(fitted.panel):
         times = fitted.panel.times
         stamps = times.asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)
