@@ -94,7 +94,8 @@ def test_columns_are_named_once(tmp_path):
 def test_levels_are_chosen(model):
     assert list(read_csv(done("predict", model, "--levels", "50").out))[:4] == ["time", "a", "a-lo-50", "a-hi-50"]
     assert list(read_csv(done("predict", model, "--levels", "").out)) == ["time", "a", "b", "c"]
-    assert "a-hi-99" in read_csv(done("predict", model, "--levels", " 1, 99 ").out)
+    assert "a-hi-98" in read_csv(done("predict", model, "--levels", " 1, 98 ").out)
+    assert "ask for at most 98 %" in refused("predict", model, "--levels", "99")  # 90 values were calibrated on
 
 
 def test_horizons(model):

@@ -66,6 +66,9 @@ OTHERS = {
     "checkpoint_seconds": 1.5,
     "validation": 0.3,
     "refit": True,
+    "holdout": 12,
+    "bounds": "0,100",
+    "point": "mean",
 }
 
 

@@ -21,7 +21,12 @@ def backtest(
     ],
     windows: Annotated[int, typer.Option(help="Number of past origins to forecast from.")] = 20,
     stride: Annotated[int | None, typer.Option(help="Steps between origins; the horizon, if left out.")] = None,
-    levels: Annotated[str, typer.Option(help="Per cent of intervals whose coverage is wanted.")] = "80,95",
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            help="Per cent of intervals whose coverage is wanted.", show_default="80,95 where they can be told"
+        ),
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write all forecasts next to the actual values.")
     ] = None,
@@ -39,7 +44,7 @@ def backtest(
     from olinear.forecaster.service import BacktestRequest
     from olinear.forecaster.service import backtest as run
 
-    wanted = parse_levels(levels)
+    wanted = None if levels is None else parse_levels(levels)
     if out is not None:
         check_writable(out)
     done = run(BacktestRequest(model, data, windows, stride, wanted))

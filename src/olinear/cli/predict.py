@@ -15,7 +15,10 @@ def predict(
         str | None, typer.Argument(metavar="[FILE]", help="New rows to forecast from; - for a pipe.")
     ] = None,
     out: Annotated[str, typer.Option(metavar="FILE", help="Where to write: CSV or Parquet; - prints CSV.")] = "-",
-    levels: Annotated[str, typer.Option(help="Per cent of the intervals; empty for none.")] = "80,95",
+    levels: Annotated[
+        str | None,
+        typer.Option(help="Per cent of the intervals; empty for none.", show_default="80,95 where they can be told"),
+    ] = None,
     horizon: Annotated[int | None, typer.Option(help="Fewer steps than trained, or with --recursive more.")] = None,
     recursive: Annotated[bool, typer.Option("--recursive", help="Let forecasts feed on forecasts.")] = False,
     plot: Plot = None,
@@ -32,7 +35,7 @@ def predict(
     from olinear.forecaster.service import PredictRequest
     from olinear.forecaster.service import predict as forecast
 
-    wanted = parse_levels(levels)
+    wanted = None if levels is None else parse_levels(levels)
     check_writable(out)
     check_picture(plot)
     result = forecast(PredictRequest(model, data, wanted, horizon, recursive))

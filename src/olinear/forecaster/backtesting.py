@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
-from olinear.data.frames import Panel, bridge_gaps, build_frame, make_table
+from olinear.data.frames import Panel, build_frame, make_table
 from olinear.evaluation import Context, SeasonalScale, last_value, score, seasonal_naive, tails
 from olinear.forecaster.intervals import bound_columns
+from olinear.forecaster.known import History
 
 if TYPE_CHECKING:
-    from olinear.forecaster.fitting import Fitted
+    from olinear.forecaster.fitted import Fitted
 
 Values = NDArray[np.float64]
 Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
@@ -58,11 +59,12 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     settings = fitted.settings
     origins = _origins(len(panel), settings.lookback, settings.horizon, windows, stride)
     steps = np.arange(settings.horizon)
-    known = _Known(panel, fitted.scaler.mean)
-    lookbacks = known.before(origins, settings.lookback)
+    known = fitted.history(panel)
+    past = known.before(origins, settings.lookback)
+    lookbacks = past.values
     actual = panel.values[origins[:, None] + steps]  # w h n
-    mean, scale = fitted.forecast(lookbacks)
-    bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
+    answer = fitted.answer(past)
+    mean, bounds = answer.mean, {level: answer.bounds(level) for level in levels}
     season = panel.frequency.season
     outputs = {settings.model.name: _with_intervals(mean, bounds)} | _naive(
         known, origins, lookbacks, settings.horizon, season
@@ -79,22 +81,6 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     return Backtest(table, make_table(metrics, panel.style), len(origins), in_sample)
 
 
-class _Known:
-    """What is known at an origin: the rows before it with their gaps bridged.
-
-    A series that has not begun there is known by its mean in training alone, not by its first value to come.
-    """
-
-    def __init__(self, panel: Panel, mean: Values):
-        self._rows, self._mean = bridge_gaps(panel.values), mean
-        self._begins = (~np.isnan(panel.values)).argmax(0)
-
-    def before(self, origins: NDArray[np.intp], count: int) -> Values:
-        """The `count` rows before each origin, `w t n`."""
-        rows = self._rows[origins[:, None] + np.arange(-count, 0)]
-        return np.where((self._begins >= origins[:, None])[:, None], self._mean, rows)
-
-
 def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
     if windows < 1 or (stride is not None and stride < 1):
         raise ConfigError(f"windows and stride must be at least 1, found {windows} and {stride}")
@@ -109,11 +95,13 @@ def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int |
     return np.arange(last, first - 1, -min(stride, rows))[:windows][::-1]
 
 
-def _naive(known: _Known, origins: NDArray[np.intp], lookbacks: Values, horizon: int, season: int) -> dict[str, Output]:
+def _naive(
+    known: History, origins: NDArray[np.intp], lookbacks: Values, horizon: int, season: int
+) -> dict[str, Output]:
     """The forecasts to beat; a season that is longer than the rows there are is cut to them."""
     season = min(season, int(origins[0]))
     repeat = seasonal_naive(horizon, season)  # origin by origin: a season can be much longer than a lookback
-    seasonal = [repeat(torch.from_numpy(known.before(origin, season))) for origin in origins[:, None]]
+    seasonal = [repeat(torch.from_numpy(known.before(origin, season).values)) for origin in origins[:, None]]
     return {LAST: Point(last_value(horizon)(torch.from_numpy(lookbacks))), SEASONAL: Point(torch.cat(seasonal))}
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError, MissingDependencyError
 from olinear.core.runtime import replacing
-from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.fitted import Fitted
 from olinear.models import traits_of
 
 

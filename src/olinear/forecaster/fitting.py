@@ -1,87 +1,25 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import Batch, ConfigError, DataError, OLinearError
-from olinear.core.runtime import device_of, own_randomness
+from olinear.core import ConfigError, DataError, OLinearError
+from olinear.core.runtime import own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
 from olinear.data.windows import Split, Windows
 from olinear.evaluation.analysis import spectrum
-from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
-from olinear.models import Source, answer, build_model, for_inference, traits_of, windows_at_once
+from olinear.forecaster.calibration import FEW, MOST_STALE
+from olinear.forecaster.fitted import Fitted
+from olinear.forecaster.intervals import Intervals
+from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, train
-
-Values = NDArray[np.float64]
-BATCH = 256  # windows forecast at a time
-
-
-@dataclass
-class Fitted:
-    """A trained model with everything that turns raw rows into forecasts in original units."""
-
-    settings: Settings
-    panel: Panel  # its last `lookback` rows, or none: series, frequency and style, and the context of `predict`
-    active: NDArray[np.bool_]  # the series that vary; a constant one is forecast as its last value
-    nonnegative: NDArray[np.bool_]  # the series that never were negative
-    scaler: StandardScaler
-    model: nn.Module | None  # None if no series varies
-    intervals: Intervals | None
-    source: Source  # what its model is made of: a registered name, or a class or module given
-    record: dict[str, Any] = field(default_factory=dict)  # training span, scores, versions
-
-    def forecast(self, lookbacks: Values) -> tuple[Values, Values]:
-        """`b t n` in original units -> the forecast `b h n` and each lookback's deviation `b n`, both in them."""
-        constant = np.repeat(lookbacks[:, -1:], self.settings.horizon, axis=1)
-        scale = np.zeros(lookbacks.shape[::2])
-        if self.model is None:
-            return constant, scale
-        engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED)
-        x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
-        with torch.inference_mode():
-            y = torch.cat([answer(engine, Batch(part)).point for part in x.split(size)]).cpu().numpy()
-            scale[:, self.active] = lookback_scale(x).cpu().numpy() * self.scaler.deviation[self.active]
-        constant[..., self.active] = self.scaler.pick(self.active).inverse_transform(y)
-        return constant, scale
-
-    @cached_property
-    def engine(self) -> nn.Module:
-        """The model in its form for inference."""
-        if self.model is None:
-            return nn.Identity()
-        return for_inference(self.model)
-
-    def bounds(self, level: float, mean: Values, scale: Values) -> tuple[Values, Values]:
-        """The interval at a level around forecasts `... h n` made from lookbacks of deviation `scale [..., n]`.
-
-        A constant series has an interval of width 0. A series that never was negative gets no negative bound, unless
-        its forecast is.
-        """
-        check_level(level)
-        if self.intervals is None and self.model is not None:
-            raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
-        half = np.zeros_like(mean)
-        if self.intervals is not None:
-            widths = self.intervals.half_widths(level, scale[..., self.active])
-            half[..., self.active] = widths[..., : mean.shape[-2], :]
-        low = mean - half
-        low = np.where(self.nonnegative & (low < 0), np.minimum(mean, 0.0), low)
-        return low, mean + half
-
-    @property
-    def last_time(self) -> pd.Timestamp | int:
-        """The last time of the rows it was fitted on."""
-        return int(self.record["last"]) if self.panel.frequency.counts else pd.Timestamp(self.record["last"])
 
 
 @dataclass(frozen=True)
@@ -113,6 +51,7 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
     fitted = Fitted(settings, context, active, least >= 0, scaler, None, None, source)
+    fitted.stale = fitted.history(panel).at_end(1).stale[0]
     constant = [name for name, varies in zip(panel.series, active, strict=True) if not varies]
     if constant:
         notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")
@@ -145,12 +84,32 @@ def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
     if traits_of(fitted.model).orthogonal:
         fitted.record["spectrum"] = spectrum(fitted.model, inputs[: len(split.train)]).rounded()
     if validation is not None:
-        fitted.intervals = Intervals.calibrate(fitted.model, validation)
+        fitted.intervals = _calibrate(fitted, validation, windows(range(len(panel))), len(split.train))
     if settings.validation.refit and validation is not None and not report.stopped:
         again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
         fitted.model = _new_model(fitted, inputs)
         checkpoint = None if run.checkpoint is None else run.checkpoint.with_name(f"{run.checkpoint.name}.refit")
         train(fitted.model, windows(range(len(panel))), None, again, checkpoint=checkpoint, **options)
+
+
+def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int) -> Intervals:
+    """Intervals of fresh series from the rows that validated, of stale ones from all that are known.
+
+    What is wrong with a stale forecast is what is not known, more than what was learnt; and the newest rows hold few
+    stretches as long as a lookback. It costs a tenth of the training at the most.
+    """
+    model, epochs = fitted.model, fitted.settings.training.max_epochs
+    if model is None:
+        raise DataError("there is no model to calibrate")
+    most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
+    found = Intervals.calibrate(model, validation).with_stale(model, known, n_train, most)
+    if len(validation) < FEW:
+        windows = "1 calibration window" if len(validation) == 1 else f"{len(validation)} calibration windows"
+        fitted.panel.notes.append(
+            f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it; ask "
+            f"for at most {found.highest} %"
+        )
+    return found
 
 
 def _split(rows: int, settings: Settings, notes: list[str]) -> Split:

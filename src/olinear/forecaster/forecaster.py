@@ -9,10 +9,13 @@ import numpy as np
 
 from olinear.core import ConfigError, DataError, NotFittedError
 from olinear.core.settings import ReadingSettings, Settings, check_given, flatten, leaves
-from olinear.data.frames import Panel, bridge_gaps, read_panel
+from olinear.data.frames import Panel, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
-from olinear.forecaster.fitting import Fitted, Run, Values, fit_panel
+from olinear.forecaster.fitted import Fitted, Values
+from olinear.forecaster.fitting import Run, fit_panel
+from olinear.forecaster.known import Past
+from olinear.forecaster.limits import check_range
 from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.storage import load_fitted, save_fitted
@@ -49,6 +52,10 @@ class Forecaster(Parameters):
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
         refit: see above.
+        holdout: the newest rows, on which the fit is scored next to naive forecasts before it learns from them too.
+        bounds: what forecasts and intervals may not leave, `(0, 100)`, `(0, None)` or `"none"`; `"auto"` stops at zero
+            what never was negative.
+        point: whether a point forecast is a median or a mean.
         progress: draw a live line while training, on a terminal.
     """
 
@@ -94,6 +101,9 @@ class Forecaster(Parameters):
         checkpoint_seconds: float = 30.0,
         validation: float = 0.2,
         refit: bool = False,
+        holdout: int | None = None,
+        bounds: str | tuple[float | None, float | None] = "auto",
+        point: Literal["median", "mean"] = "median",
         progress: bool = True,
     ):
         arguments = {name: value for name, value in locals().items() if name in leaves()}
@@ -161,11 +171,13 @@ class Forecaster(Parameters):
         history = fitted.panel if data is None else self._read_context(data)
         if not len(history):
             raise DataError("this model was saved without context: pass the last rows, predict(data)")
-        mean, scale = self._forecast(bridge_gaps(history.values)[-fitted.settings.lookback :], steps)
+        past = fitted.context if data is None else fitted.history(history).at_end(fitted.settings.lookback)
+        answer = fitted.answer(past)
         times = history.frequency.after(history.times[-1], steps)
-        bounds = {level: fitted.bounds(level, mean, scale) for level in levels}
-        forecast = replace(history, values=mean, times=times)
-        return Prediction(history, forecast, bounds, fitted.scaler.deviation)
+        ends = {level: answer.bounds(level) for level in levels}
+        bounds = {level: (low[0, :steps], high[0, :steps]) for level, (low, high) in ends.items()}
+        forecast = replace(history, values=self._continued(past, answer.mean, steps), times=times)
+        return Prediction(history, forecast, bounds, fitted.scaler.deviation, answer.notes())
 
     def backtest(
         self, data: Any, *, windows: int = 20, stride: int | None = None, levels: list[float] | tuple[float, ...] = ()
@@ -234,7 +246,7 @@ class Forecaster(Parameters):
     def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
         trained = self.fitted.settings.horizon
         steps = trained if horizon is None else horizon
-        _check_range(horizon=steps)
+        check_range(horizon=steps)
         if steps > trained and not recursive:
             raise ConfigError(
                 f"the model was trained for {trained} steps, asked for {steps}: pass recursive=True to feed forecasts "
@@ -246,14 +258,13 @@ class Forecaster(Parameters):
             )
         return steps
 
-    def _forecast(self, lookback: Values, steps: int) -> tuple[Values, Values]:
-        """`steps` ahead, feeding forecasts back in where that is more than one horizon; and the lookback's scale."""
-        mean, scale = self.fitted.forecast(lookback[None])
-        parts, known = [mean[0]], lookback
+    def _continued(self, past: Past, mean: Values, steps: int) -> Values:
+        """`steps` ahead, feeding forecasts back in where that is more than one horizon."""
+        parts = [mean[0]]
         while sum(map(len, parts)) < steps:
-            known = np.concatenate([known, parts[-1]])[-len(lookback) :]
-            parts.append(self.fitted.forecast(known[None])[0][0])
-        return np.concatenate(parts)[:steps], scale[0]
+            past = past.goes_on(parts[-1][None])
+            parts.append(self.fitted.answer(past).mean[0])
+        return np.concatenate(parts)[:steps]
 
     def read(self, data: Any) -> Panel:
         """New rows, on the grid the model was fitted on, with the series in its order."""
@@ -286,13 +297,3 @@ def _read_like(panel: Panel) -> dict[str, Any]:
     """How to read further rows of a panel: on its grid, by its names and layout."""
     frequency = panel.frequency
     return {"freq": "rows" if frequency.kind == "rows" else frequency.step, "like": panel.style}
-
-
-def _check_range(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is None and name != "horizon":
-            continue
-        if not isinstance(number, int | np.integer):
-            raise ConfigError(f"{name} must be a whole number, found {number!r}")
-        if number < 1:
-            raise ConfigError(f"{name} must be at least 1, found {number}")

@@ -1,11 +1,11 @@
 """A forecast with what it was made from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from olinear.data.frames import FrameStyle, Panel, build_frame
-from olinear.forecaster.fitting import Values
 from olinear.forecaster.intervals import bound_columns
+from olinear.forecaster.known import Values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,6 +19,7 @@ class Prediction:
     forecast: Panel
     bounds: dict[float, tuple[Values, Values]]
     deviation: Values  # of each series in training: what counts as movement in a picture
+    notes: list[str] = field(default_factory=list)  # what a person should know, such as series without recent values
 
     def to_frame(self, style: FrameStyle | None = None) -> Any:
         """The forecast as a frame of the user's kind, or of another style."""

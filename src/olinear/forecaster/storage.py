@@ -14,7 +14,7 @@ from torch import Tensor
 from olinear import __version__
 from olinear.core import CheckpointError, MissingDependencyError
 from olinear.data.frames import Panel, StandardScaler, parse_frequency
-from olinear.forecaster.fitting import Fitted
+from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, unreadable
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.publishing import check_target, fetch, name_weights, publish
@@ -70,7 +70,9 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
             model = rebuild(source, settings, int(active.sum()), _of_model(tensors))
         intervals = None
         if "intervals.quantiles" in tensors:
-            intervals = Intervals(tensors["intervals.quantiles"].numpy(), config.calibration_windows)
+            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            intervals = Intervals.from_tensors(arrays, config.calibration_windows, settings.horizon, int(active.sum()))
+        stale = tensors["intervals.staleness"].numpy() if "intervals.staleness" in tensors else None
     except MissingDependencyError:
         raise
     except Exception as error:  # whatever a model's constructor, or a table of time zones, has to say to its settings
@@ -78,20 +80,19 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
     panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
     nonnegative = np.array(config.nonnegative, dtype=bool)
-    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained)
+    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale)
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
     """Everything but the model's own weights, whose shapes it checks itself."""
-    n, n_active = len(config.series), sum(config.active)
-    lookback, horizon = config.settings.lookback, config.settings.horizon
+    n, lookback = len(config.series), config.settings.lookback
     if not (n == len(config.active) == len(config.nonnegative) > 0):
         raise ValueError(f"{n} series, but {len(config.active)} and {len(config.nonnegative)} marks of them")
     parse_frequency(config.frequency.step) if not config.frequency.counts else None
     shapes = {
         "scaler.mean": (n,),
         "scaler.deviation": (n,),
-        "intervals.quantiles": (99, horizon, n_active),
+        "intervals.staleness": (n,),
         "context.values": (lookback, n),
         "context.times": (lookback,),
     }
@@ -120,7 +121,9 @@ def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
     if fitted.model is not None:
         tensors |= {f"model.{name}": tensor.cpu() for name, tensor in fitted.model.state_dict().items()}
     if fitted.intervals is not None:
-        tensors["intervals.quantiles"] = torch.as_tensor(fitted.intervals.quantiles)
+        tensors |= {name: torch.as_tensor(array) for name, array in fitted.intervals.tensors().items()}
+    if fitted.stale is not None:
+        tensors["intervals.staleness"] = torch.as_tensor(fitted.stale)
     if context and len(fitted.panel):
         times = fitted.panel.times
         stamps = times.asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)

@@ -1,3 +1,4 @@
+from olinear.core.settings.bounds import parse_bounds as parse_bounds
 from olinear.core.settings.files import read_settings as read_settings
 from olinear.core.settings.files import write_settings as write_settings
 from olinear.core.settings.flat import REQUIRED as REQUIRED

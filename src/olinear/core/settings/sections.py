@@ -1,8 +1,10 @@
 """The sections of the settings tree: every setting once, with its range, its default and what it means."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from olinear.core.settings.bounds import as_bounds
 
 Loss = Literal["weighted_l1", "l1", "l2"]
 Schedule = Literal["type1", "type3", "decay", "stairs", "cosine", "onecycle", "constant"]
@@ -81,7 +83,7 @@ NOTHING = {("mixer", "none"), ("temporal", "none")}
 
 
 class ValidationSettings(Section):
-    """How training is judged."""
+    """How a fit is judged, and what its forecasts are."""
 
     share: float = Field(
         0.2,
@@ -90,7 +92,21 @@ class ValidationSettings(Section):
         description="share of the rows, the newest, that validates",
         json_schema_extra={"flat": "validation"},
     )
-    refit: bool = Field(False, description="train again on all rows for the chosen number of epochs")
+    refit: bool = Field(False, description="train again from the start on all rows, for the chosen number of epochs")
+    holdout: int = Field(
+        0,
+        ge=0,
+        description="newest rows of those that validate, which no choice sees: the fit is scored on them next to naive "
+        "forecasts, then learns from them; 0 scores nothing",
+        json_schema_extra=dict(FROM_DATA),
+    )
+    bounds: Annotated[str, BeforeValidator(as_bounds)] = Field(
+        "auto",
+        description="what forecasts may not leave: low,high; none; auto stops at 0 what never was negative",
+    )
+    point: Literal["median", "mean"] = Field(
+        "median", description="what a point forecast is; a mean adds the mean error of validation"
+    )
 
 
 class TrainingConfig(Section):

@@ -20,14 +20,14 @@ class BacktestRequest:
         data: rows with what followed, as a file, `-` or a frame.
         windows: how many origins, the last that leave a whole horizon.
         stride: steps between them; a horizon, or fewer where rows are few, if left out.
-        levels: per cent of the intervals whose coverage is wanted.
+        levels: per cent of the intervals whose coverage is wanted; 80 and 95, as far as they can be told, if left out.
     """
 
     model: Path | Forecaster
     data: Any
     windows: int = 20
     stride: int | None = None
-    levels: Sequence[float] = ()
+    levels: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)

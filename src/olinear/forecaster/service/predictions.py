@@ -9,6 +9,7 @@ from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.prediction import Prediction
 
+USUAL = (80.0, 95.0)
 NO_INTERVALS = "this model has no intervals: it was fitted on too few rows to hold some back for them"
 
 
@@ -19,14 +20,15 @@ class PredictRequest:
     Args:
         model: a model folder, or a forecaster.
         data: new rows, as a file, `-` or a frame; None goes on from the rows it was fitted on.
-        levels: per cent of the intervals; left out with a note where the model has none.
+        levels: per cent of the intervals; 80 and 95, as far as they can be told, if left out. None are given, with a
+            note, where the model has none.
         horizon: fewer steps than trained, or with `recursive` more.
         recursive: let forecasts feed on forecasts.
     """
 
     model: Path | Forecaster
     data: Any = None
-    levels: Sequence[float] = ()
+    levels: Sequence[float] | None = None
     horizon: int | None = None
     recursive: bool = False
 
@@ -57,6 +59,16 @@ def open_model(model: Path | Forecaster) -> Forecaster:
     return model if isinstance(model, Forecaster) else Forecaster.load(model)
 
 
-def keep_levels(levels: Sequence[float], forecaster: Forecaster) -> tuple[list[float], list[str]]:
-    """The levels, or none and a note, if the model has no intervals."""
-    return (list(levels), []) if forecaster.has_intervals or not levels else ([], [NO_INTERVALS])
+def keep_levels(levels: Sequence[float] | None, forecaster: Forecaster) -> tuple[list[float], list[str]]:
+    """The levels asked for, or the usual ones that can be told; none and a note, if the model has no intervals."""
+    wanted = list(USUAL if levels is None else levels)
+    if not forecaster.has_intervals:
+        return [], [NO_INTERVALS] if wanted else []
+    intervals = forecaster.fitted.intervals
+    if levels is not None or intervals is None or intervals.highest >= max(USUAL):
+        return wanted, []
+    kept = [level for level in wanted if level <= intervals.highest]
+    left = ", ".join(f"{level:g} %" for level in wanted if level not in kept)
+    return kept, [
+        f"no interval of {left}: {intervals.evidence} values of calibration tell levels up to {intervals.highest} %"
+    ]
