@@ -11,6 +11,8 @@ from olinear.core.settings import ModelSettings, Settings, check_given, flatten,
 from olinear.data.frames import Frequency
 from olinear.models import Source, card_of, check_options
 
+MOST_LOOKBACK = 720
+
 
 def choose_settings(
     given: Mapping[str, Any], source: Source, rows: int, n_series: int, frequency: Frequency
@@ -84,4 +86,4 @@ def as_given(settings: Settings) -> dict[str, Any]:
 def default_lookback(horizon: int, rows: int, season: int) -> int:
     """Four short seasons or two long ones, at least twice the horizon, at most a quarter of the rows and 720."""
     wanted = max(4 * season if season <= 24 else 2 * season, 2 * horizon, 8)
-    return max(min(max(min(wanted, 720, rows // 4), 8), rows - horizon), 1)
+    return max(min(max(min(wanted, MOST_LOOKBACK, rows // 4), 8), rows - horizon), 1)

@@ -18,6 +18,7 @@ from olinear.evaluation.analysis import spectrum
 from olinear.forecaster.calibration import FEW, MOST_STALE
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
+from olinear.forecaster.noticing import notes_on, without_spikes
 from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, train
 
@@ -36,25 +37,20 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
     """Train on the older rows, validate and calibrate on the newest; with `refit`, train once more on all."""
     if settings.reading.missing == "error":
         panel.refuse_gaps()
-    notes = list(panel.notes)
-    panel = replace(panel, notes=notes)  # the caller's own stay as they are
-    if panel.missing:
-        share = panel.missing / panel.values.size
-        notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
-    split = _split(len(panel), settings, notes)
-    scaler = StandardScaler.fit(panel.values[: len(split.train)])
+    panel = without_spikes(replace(panel, notes=list(panel.notes)))  # the caller's own stay as they are
+    split = _split(panel, settings)
+    n_train = len(split.train)
+    scaler = StandardScaler.fit(panel.values[:n_train], panel.values[n_train:])
     least, most = np.nanmin(panel.values, axis=0), np.nanmax(panel.values, axis=0)
     active = most > least
     if isinstance(source, nn.Module):
         active[:] = True  # a module made for so many series gets them all
+    panel.notes.extend(notes_on(panel, settings, n_train, active))
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
     fitted = Fitted(settings, context, active, least >= 0, scaler, None, None, source)
     fitted.stale = fitted.history(panel).at_end(1).stale[0]
-    constant = [name for name, varies in zip(panel.series, active, strict=True) if not varies]
-    if constant:
-        notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:5])}")
     fitted.record = {
         "first": str(panel.times[0]),
         "last": str(panel.times[-1]),
@@ -112,13 +108,16 @@ def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int
     return found
 
 
-def _split(rows: int, settings: Settings, notes: list[str]) -> Split:
+def _split(panel: Panel, settings: Settings) -> Split:
     """The newest share of the rows validates, if enough rows remain to train on."""
+    rows = len(panel)
     least = settings.lookback + settings.horizon
     n_validation = max(int(settings.validation.share * rows), settings.horizon)
     n_validation = min(n_validation, rows - least)
     if n_validation < settings.horizon:
-        notes.append(f"{rows} rows are too few to validate: trained without early stopping, and without intervals")
+        panel.notes.append(
+            f"{rows} rows are too few to validate: trained without early stopping, and without intervals"
+        )
         n_validation = 0
     return Split.by_counts(rows - n_validation, n_validation, 0)
 

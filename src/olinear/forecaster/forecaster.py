@@ -16,6 +16,7 @@ from olinear.forecaster.fitted import Fitted, Values
 from olinear.forecaster.fitting import Run, fit_panel
 from olinear.forecaster.known import Past
 from olinear.forecaster.limits import check_range
+from olinear.forecaster.noticing import without_spikes
 from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.storage import load_fitted, save_fitted
@@ -277,7 +278,7 @@ class Forecaster(Parameters):
             raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
         if fitted.settings.reading.missing == "error":
             panel.refuse_gaps()
-        return replace(panel, frequency=frequency)
+        return without_spikes(replace(panel, frequency=frequency))
 
     def _open(self, data: Any, like: Mapping[str, Any] | None = None) -> Panel:
         reading = {name: self._given.get(name) for name in READING}

@@ -4,35 +4,37 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from olinear.core.errors import ConfigError
-
 WORDS = ("auto", "none")
-NOTHING = ("", "none", "null")
+FREE = ("", "none")
+RULE = "must be auto, none, or a low and a higher end such as 0,100"
 
 
-def as_bounds(value: Any) -> Any:
+def as_bounds(value: Any) -> str:
     """`auto`, `none` or `low,high` as text, from text or a pair; an end that is left out is free."""
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
-        value = ",".join("" if end is None else f"{end:g}" if isinstance(end, float) else str(end) for end in value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = ",".join("" if end is None else _plain(end) for end in value)
     if not isinstance(value, str):
-        raise ConfigError(f"bounds must be auto, none, or low,high such as 0,100, found {value!r}")
-    text = value.strip().lower().replace(" ", "")
-    if text not in WORDS:
-        parse_bounds(text)
+        raise ValueError(RULE)
+    text = value.lower().replace(" ", "")
+    parse_bounds(text)
     return text
+
+
+def _plain(end: Any) -> str:
+    """A number so that it is read back as it was."""
+    number = float(end)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def parse_bounds(text: str) -> tuple[float, float] | None:
     """The lowest and the highest value; None for `auto`."""
     if text in WORDS:
         return None if text == "auto" else (-math.inf, math.inf)
-    parts = text.split(",")
+    low, comma, high = text.partition(",")
     try:
-        low, high = (
-            free if part in NOTHING else float(part) for part, free in zip(parts, (-math.inf, math.inf), strict=True)
-        )
+        ends = (-math.inf if low in FREE else float(low), math.inf if high in FREE else float(high))
     except ValueError as error:
-        raise ConfigError(f"bounds must be auto, none, or low,high such as 0,100, found {text!r}") from error
-    if not low < high:
-        raise ConfigError(f"bounds must rise, such as 0,100, found {text!r}")
-    return low, high
+        raise ValueError(RULE) from error
+    if not comma or not ends[0] < ends[1]:
+        raise ValueError(RULE)
+    return ends

@@ -53,6 +53,7 @@ RULES = {
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "string_type": "must be text",
+    "value_error": "{error}",
 }
 
 

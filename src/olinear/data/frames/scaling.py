@@ -6,6 +6,24 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+CONSTANT = 1e-12  # of its mean: what deviates less does not move but for rounding
+LEAST_SHARE = 0.1
+
+
+def is_new(train: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The series of which training rows tell next to nothing: a tenth of them has no value, or none of them moves."""
+    present = (~np.isnan(train)).sum(0)
+    mean, deviation = _moments(train)
+    return (present < LEAST_SHARE * len(train)) | (deviation <= CONSTANT * abs(mean))
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and (biased) deviation of each series, missing values left out."""
+    present = ~np.isnan(values)
+    count = np.maximum(present.sum(0), 1)
+    mean = np.where(present, values, 0.0).sum(0) / count
+    return mean, np.sqrt(np.where(present, (values - mean) ** 2, 0.0).sum(0) / count)
+
 
 @dataclass(frozen=True)
 class StandardScaler:
@@ -18,14 +36,19 @@ class StandardScaler:
     deviation: NDArray[np.float64]
 
     @classmethod
-    def fit(cls, train: ArrayLike) -> Self:
-        """The statistics of training rows `[rows, series]`."""
+    def fit(cls, train: ArrayLike, later: ArrayLike | None = None) -> Self:
+        """The statistics of training rows `[rows, series]`.
+
+        Of a series of which they tell next to nothing (see `is_new`), those of the rows up to now, `later` ones too:
+        by a deviation of 1 for want of a better one, its raw units would rule every loss.
+        """
         values = np.asarray(train, dtype=np.float64)
-        present = ~np.isnan(values)
-        count = np.maximum(present.sum(0), 1)
-        mean = np.where(present, values, 0.0).sum(0) / count
-        deviation = np.sqrt(np.where(present, (values - mean) ** 2, 0.0).sum(0) / count)
-        return cls(mean, np.where(deviation <= 1e-12 * abs(mean), 1.0, deviation))
+        mean, deviation = _moments(values)
+        if later is not None:
+            new = is_new(values)
+            known = np.concatenate([values[:, new], np.asarray(later, dtype=np.float64)[:, new]])
+            mean[new], deviation[new] = _moments(known)
+        return cls(mean, np.where(deviation <= CONSTANT * abs(mean), 1.0, deviation))
 
     def pick(self, series: NDArray[np.bool_]) -> Self:
         """The same for some of the series."""

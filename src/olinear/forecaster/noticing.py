@@ -1,0 +1,67 @@
+"""What is noticed in the rows of a fit, and what is done about it."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olinear.core.settings import Settings
+from olinear.data.frames import Panel, find_spikes, is_new
+from olinear.forecaster.choosing import MOST_LOOKBACK, default_lookback
+
+SHOWN = 5
+MOST_COUNT = 20  # beyond, median and mean of counts are nearly one
+
+
+def without_spikes(panel: Panel) -> Panel:
+    """The panel, in which cells that are no measurement are missing, with a note of them."""
+    spikes = find_spikes(panel.values)
+    if not spikes.any():
+        return panel
+    where = [
+        f"{panel.values[row, column]:g} of {panel.series[column]!r} at {panel.times[row]}"
+        for row, column in np.argwhere(spikes)[:SHOWN]
+    ]
+    more = f" and {spikes.sum() - SHOWN} more" if spikes.sum() > SHOWN else ""
+    note = f"taken as missing, for they lie 10,000 deviations from all others: {', '.join(where)}{more}"
+    return replace(panel, values=np.where(spikes, np.nan, panel.values), notes=[*panel.notes, note])
+
+
+def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.bool_]) -> list[str]:
+    """What a person should know of the rows of a fit."""
+    notes = []
+    if panel.missing:
+        share = panel.missing / panel.values.size
+        notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
+    constant = _names(panel, ~active)
+    if constant:
+        notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:SHOWN])}")
+    new = _names(panel, is_new(panel.values[:n_train]) & active)
+    if new:
+        notes.append(
+            f"{len(new)} series tell next to nothing in the rows that train, and are scaled by their own rows so far: "
+            f"{', '.join(new[:SHOWN])}"
+        )
+    counts = _names(panel, _are_counts(panel.values) & active)
+    if counts and settings.validation.point == "median" and settings.training.loss != "l2":
+        notes.append(
+            f"{len(counts)} series are counts ({', '.join(counts[:SHOWN])}): a forecast is their median, which sums to "
+            "less than the mean where zeros are many; point='mean' gives the mean"
+        )
+    season, lookback = panel.frequency.season, settings.lookback
+    if lookback == MOST_LOOKBACK < season and lookback == default_lookback(settings.horizon, len(panel), season):
+        notes.append(
+            f"the lookback was cut to {lookback} steps, and the season has {season}: pass lookback={season} or more if "
+            "the season matters, or rows of a longer step"
+        )
+    return notes
+
+
+def _names(panel: Panel, chosen: NDArray[np.bool_]) -> list[str]:
+    return [name for name, is_chosen in zip(panel.series, chosen, strict=True) if is_chosen]
+
+
+def _are_counts(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whole numbers, none negative, and few of them different: so many items, visitors, failures."""
+    whole = (np.isnan(values) | (values == np.floor(values))).all(0)
+    return whole & (np.fmin.reduce(values, axis=0) >= 0) & (np.nanmedian(values, axis=0) < MOST_COUNT)
