@@ -1,5 +1,6 @@
 """Rows are written whole or not at all, one for each job, whoever writes at the same time."""
 
+import os
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -197,8 +198,9 @@ def test_nothing_yet(tmp_path):
 
 def test_what_a_killed_process_left_is_not_read(tmp_path):
     add_row(tmp_path, result(POWER))
-    part = tmp_path / ".OLinear.csv.part"
+    part = tmp_path / ".OLinear.csv.0123456789ab.part"
     part.write_text("dataset,lookback\nPow")
+    os.utime(part, (0, 0))  # as old as a file can be: no writer is at work on it
     assert [row.job for row in read_results(tmp_path)] == [POWER]
     add_row(tmp_path, result(ILI))
     assert finished(tmp_path) == {POWER, ILI}
