@@ -1,7 +1,7 @@
 """Rows are written whole or not at all, one for each job, whoever writes at the same time."""
 
-import os
 import csv
+import os
 from dataclasses import replace
 from pathlib import Path
 

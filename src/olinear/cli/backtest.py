@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.common import Json, parse_levels, print_json, print_table, say, say_notes
+from olinear.cli.common import Json, parse_levels, print_json, print_message, print_notes, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +49,10 @@ def backtest(
         check_writable(out)
     done = run(BacktestRequest(model, data, windows, stride, wanted))
     result = done.backtest
-    say_notes(done.notes)
+    print_notes(done.notes)
     if out is not None:
         write_file(result.forecasts, out)
-        say(f"{result.windows} windows written to {out}")
+        print_message(f"{result.windows} windows written to {out}")
     if as_json:
         print_json(
             {"windows": result.windows, "in_sample": result.in_sample, "metrics": result.metrics.to_dict("records")}

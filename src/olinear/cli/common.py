@@ -38,14 +38,14 @@ def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None
             raise ConfigError(f"--{name.replace('_', '-')} {why}")
 
 
-def say(text: str = "") -> None:
+def print_message(text: str = "") -> None:
     """Print a message for a person on standard error; standard output stays for data."""
     typer.echo(text, err=True)
 
 
-def say_notes(notes: Sequence[str]) -> None:
+def print_notes(notes: Sequence[str]) -> None:
     for note in notes:
-        say(f"note: {note}")
+        print_message(f"note: {note}")
 
 
 def print_json(data: Any) -> None:

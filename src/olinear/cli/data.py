@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, check_data_folder, print_json, print_wide, say
+from olinear.cli.common import Json, check_data_folder, print_json, print_message, print_wide
 from olinear.core import DataError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def check_datasets(
         here = {name: locate(dataset, folder) for name, dataset in catalogue().items()}
         wanted = {name: path for name, path in here.items() if path is not None}
         if len(wanted) < len(here):
-            say(f"note: {len(here) - len(wanted)} of {len(here)} are missing: see olinear data list")
+            print_message(f"note: {len(here) - len(wanted)} of {len(here)} are missing: see olinear data list")
     checks = [check(find_dataset(name), path) for name, path in wanted.items()]
     if as_json:
         print_json([_finding(result) for result in checks])
@@ -109,15 +109,15 @@ def fetch_datasets(
         except DataError as error:
             if len(wanted) == 1:
                 raise
-            say(f"{dataset.name}: {error}")
+            print_message(f"{dataset.name}: {error}")
             failed.append(dataset.name)
         except KeyboardInterrupt:
-            say("\nstopped; the same command goes on from what has come")
+            print_message("\nstopped; the same command goes on from what has come")
             raise typer.Exit(130) from None
     if every:
         for dataset in catalogue().values():
             if not dataset.address:
-                say(f"{dataset.name}: {how_to_get(dataset, folder)}")
+                print_message(f"{dataset.name}: {how_to_get(dataset, folder)}")
     if failed:
         raise DataError(f"not fetched: {', '.join(failed)} (why is said above)")
 
@@ -128,10 +128,10 @@ def _fetch(dataset: "Dataset", folder: Path | None) -> Path:
 
     here = locate(dataset) if folder is None else None
     if here is not None:
-        say(f"{dataset.name} is here already")
+        print_message(f"{dataset.name} is here already")
         return here
     if dataset.address:
-        say(f"fetching {dataset.address}" + ("" if dataset.tried else f" ({UNTRIED})"))
+        print_message(f"fetching {dataset.address}" + ("" if dataset.tried else f" ({UNTRIED})"))
     return fetch(dataset, cache_folder() if folder is None else folder)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.common import print_table, say
+from olinear.cli.common import print_message, print_table
 
 if TYPE_CHECKING:
     from olinear.data.frames import Panel
@@ -37,10 +37,12 @@ def demo(
     frame = load_demo()
     known = int(0.8 * len(frame))
     test = len(frame) - known
-    say(f"Beijing air quality, {len(frame)} hours of {frame.shape[1] - 1} series: fitting the first {known} hours ...")
+    print_message(
+        f"Beijing air quality, {len(frame)} hours of {frame.shape[1] - 1} series: fitting the first {known} hours ..."
+    )
     forecaster = Forecaster(HORIZON, LOOKBACK, seed=seed, max_epochs=max_epochs).fit(frame[:known])
     report = forecaster.report()
-    say(f"best of {report['epochs']} epochs on validation: {report['best_epoch']}; {report['seconds']:.0f} s")
+    print_message(f"best of {report['epochs']} epochs on validation: {report['best_epoch']}; {report['seconds']:.0f} s")
 
     scores = forecaster.backtest(frame, windows=test - HORIZON + 1, stride=1, levels=[90])
     rows = [
@@ -59,7 +61,7 @@ def demo(
     made = "forecast.csv and model"
     if _draw(prediction, forecaster.read(frame).rows(slice(origin, origin + HORIZON)), out / "forecast.png"):
         made = "forecast.csv, forecast.png and model"
-    say(f"wrote {made} to {out}; next: olinear inspect {out}/model")
+    print_message(f"wrote {made} to {out}; next: olinear inspect {out}/model")
 
 
 def _draw(prediction: "Prediction", actual: "Panel", path: Path) -> bool:
@@ -70,6 +72,6 @@ def _draw(prediction: "Prediction", actual: "Panel", path: Path) -> bool:
     try:
         save_figure(prediction.plot(actual), path)
     except MissingDependencyError as error:
-        say(f"note: {error}")
+        print_message(f"note: {error}")
         return False
     return True

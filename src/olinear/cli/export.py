@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import say
+from olinear.cli.common import print_message
 
 
 def export(
@@ -25,4 +25,6 @@ def export(
     check_writable(str(onnx))
     fitted = Forecaster.load(model).fitted
     export_onnx(fitted, onnx)
-    say(f"{len(fitted.panel.series)} series, {fitted.settings.lookback} -> {fitted.settings.horizon} steps, to {onnx}")
+    print_message(
+        f"{len(fitted.panel.series)} series, {fitted.settings.lookback} -> {fitted.settings.horizon} steps, to {onnx}"
+    )

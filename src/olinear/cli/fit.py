@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, print_json, print_table, say, say_notes
+from olinear.cli.common import Json, print_json, print_message, print_notes, print_table
 from olinear.cli.options import Config, with_settings
 from olinear.core import ConfigError
 
@@ -68,15 +68,15 @@ def _fit(request: Any, as_json: bool) -> None:
     try:
         result = fit_and_save(request)
     except KeyboardInterrupt:
-        say("\nstopped; the same command with --resume goes on from the last checkpoint")
+        print_message("\nstopped; the same command with --resume goes on from the last checkpoint")
         raise typer.Exit(130) from None
     report = result.report
-    say_notes(report["notes"])
+    print_notes(report["notes"])
     if as_json:
         print_json(report | {"forecaster": report["model"], "model": str(result.out)})
         return
     print_table(("", ""), [(name.replace("_", " "), report[name]) for name in (*SHOWN, *SCORES) if name in report])
-    say(f"saved to {result.out}; next: olinear predict {result.out} --plot forecast.png")
+    print_message(f"saved to {result.out}; next: olinear predict {result.out} --plot forecast.png")
 
 
 def _write_config(request: Any, path: Path) -> None:
@@ -84,4 +84,4 @@ def _write_config(request: Any, path: Path) -> None:
     from olinear.forecaster.service import choose
 
     write_settings(path, choose(request))
-    say(f"settings written to {path}; next: olinear fit {request.data or 'data.csv'} --config {path}")
+    print_message(f"settings written to {path}; next: olinear fit {request.data or 'data.csv'} --config {path}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, Plot, check_picture, print_json, print_table, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, print_json, print_message, print_notes, print_table
 from olinear.cli.options import with_settings
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot
             "correlation_of_features": found.of_features,
         }
     details = [asdict(one) for one in describe_series(panel.values, panel.series)]
-    say_notes(panel.notes)
+    print_notes(panel.notes)
     if plot is not None and found is None:
-        say("note: nothing to draw: no series varies enough, or there are too few rows")
+        print_message("note: nothing to draw: no series varies enough, or there are too few rows")
     elif plot is not None and found is not None:
         from olinear.evaluation.plots import plot_correlation
 
@@ -106,9 +106,9 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     if spectrum:
         report["features_for_90_percent"] = spectrum.features_for(0.9)
     mixing = mixing_matrices(fitted.model)
-    say_notes(notes)
+    print_notes(notes)
     if plot is not None and not (mixing or spectrum):
-        say("note: nothing to draw: the model has neither a spectrum nor a NormLin")
+        print_message("note: nothing to draw: the model has neither a spectrum nor a NormLin")
     elif plot is not None:
         from olinear.evaluation.plots import plot_model
 
@@ -124,7 +124,7 @@ def _save(figure: "Figure", path: str) -> None:
     from olinear.evaluation.plots import save_figure
 
     save_figure(figure, path)
-    say(f"drawn to {path}")
+    print_message(f"drawn to {path}")
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, say, say_notes
+from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, print_message, print_notes
 
 
 def predict(
@@ -40,17 +40,17 @@ def predict(
     check_picture(plot)
     result = forecast(PredictRequest(model, data, wanted, horizon, recursive))
     prediction = result.prediction
-    say_notes(result.notes)
+    print_notes(result.notes)
     frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
         from olinear.evaluation.plots import save_figure
 
         save_figure(prediction.plot(), plot)
-        say(f"drawn to {plot}")
+        print_message(f"drawn to {plot}")
     if as_json:
         print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))
         if out == "-":
             return
     write_file(frame, out)
     if out != "-":
-        say(f"{len(prediction.forecast)} steps of {len(prediction.forecast.series)} series written to {out}")
+        print_message(f"{len(prediction.forecast)} steps of {len(prediction.forecast.series)} series written to {out}")

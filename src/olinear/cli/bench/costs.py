@@ -14,7 +14,7 @@ from olinear.cli.bench.grouping import with_groups
 from olinear.cli.bench.options import DryRun, Hours, How, Results, Written
 from olinear.cli.bench.output import check_out, deliver, duration
 from olinear.cli.bench.running import check_results
-from olinear.cli.common import check_picture, print_table, say
+from olinear.cli.common import check_picture, print_message, print_table
 from olinear.core import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def measure_costs(choice: CostChoice, how: How, written: Written, *, table_only:
         raise ConfigError("--table measures nothing and --again measures anew: leave one of them out")
     _check_files(how.results, written.out, choice.plot)
     for name in bench.without_entry(names):
-        say(f"note: {name} has no entry in efficiency.toml and is taken with its defaults")
+        print_message(f"note: {name} has no entry in efficiency.toml and is taken with its defaults")
     cases = bench.make_cases(names, counts)
     if not table_only and not _measure(cases, choice, how):
         return
@@ -73,7 +73,7 @@ def measure_costs(choice: CostChoice, how: How, written: Written, *, table_only:
         parts = [bench.cost_table(rows, [part]) for part in bench.PARTS]
         deliver(bench.cost_table(rows), bench.cost_lines(rows), written, parts)
     else:
-        say(f"nothing like that is measured in {bench.costs_file(how.results)}: run this without --table")
+        print_message(f"nothing like that is measured in {bench.costs_file(how.results)}: run this without --table")
     if choice.plot is not None:
         _draw(how.results, choice.plot)
 
@@ -108,13 +108,13 @@ def _measure(cases: "list[Case]", choice: CostChoice, how: How) -> bool:
     from olinear.bench.costs import Runner, make_plan
     from olinear.core.runtime import matrix_speed
 
-    say("counting multiplications")
+    print_message("counting multiplications")
     plan = make_plan(cases, how.results, matrix_speed() * torch.get_num_threads(), again=choice.again)
     if how.dry_run:
         _print_plan(plan)
     about = duration(sum(planned.seconds for planned in plan))
     noun = "case" if len(plan) == 1 else "cases"
-    say(f"{len(plan)} {noun} to measure, {len(cases) - len(plan)} measured before; about {about}")
+    print_message(f"{len(plan)} {noun} to measure, {len(cases) - len(plan)} measured before; about {about}")
     if how.dry_run or not plan:
         return not how.dry_run
     how.results.mkdir(parents=True, exist_ok=True)
@@ -122,10 +122,10 @@ def _measure(cases: "list[Case]", choice: CostChoice, how: How) -> bool:
         try:
             done = Runner(how.results, hours=how.hours, show=progress.show).run(plan)
         except KeyboardInterrupt:
-            say("stopped; start it again to go on")
+            print_message("stopped; start it again to go on")
             raise typer.Exit(130) from None
     if done < len(plan):
-        say(f"{done} measured, {len(plan) - done} left; start it again to go on")
+        print_message(f"{done} measured, {len(plan) - done} left; start it again to go on")
     return True
 
 
@@ -166,7 +166,7 @@ class _Progress:
         self.estimated += self.left.pop(case, 0.0)
         correction = (time.monotonic() - self.began) / self.estimated if self.estimated > 60 else 1.0
         left = f"{len(self.left)} left, about {duration(correction * sum(self.left.values()))}"
-        say(f"{case}: {_in_words(news)}; {left}")
+        print_message(f"{case}: {_in_words(news)}; {left}")
 
 
 def _in_words(row: "CostRow") -> str:
@@ -193,4 +193,4 @@ def _draw(results: Path, path: str) -> None:
         )
     save_figure(costs.plot_costs(bubbles, missing), path)
     absent = f"; not drawn: {costs.missing_in_words(missing)}" if missing else ""
-    say(f"{len(bubbles)} models drawn in {path}{absent}")
+    print_message(f"{len(bubbles)} models drawn in {path}{absent}")

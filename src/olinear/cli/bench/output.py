@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from olinear.cli.bench.options import Written
-from olinear.cli.common import say
+from olinear.cli.common import print_message
 from olinear.core import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def deliver(table: "ResultTable", lines: list[str], written: Written, parts: "Se
         typer.echo(text, nl=False)
     else:
         write_text(text, out)
-        say(f"{len(table.cells)} rows written to {out}")
+        print_message(f"{len(table.cells)} rows written to {out}")
     if format == "csv":  # which has no place for them
         for line in lines:
-            say(line)
+            print_message(line)
 
 
 def _print(whole: "ResultTable", parts: "Sequence[ResultTable]", lines: list[str]) -> None:

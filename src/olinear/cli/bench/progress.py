@@ -11,7 +11,7 @@ from rich.table import Table
 
 from olinear.bench import JobKey, Message, Plan, Planned, State, published, wall_seconds
 from olinear.cli.bench.output import duration
-from olinear.cli.common import print_table, say
+from olinear.cli.common import print_message, print_table
 from olinear.data.datasets import how_to_get
 
 
@@ -22,9 +22,9 @@ def print_plan(plan: Plan, jobs: int, *, brief: bool) -> None:
         print_table(["task", "model", "variant", "seed", "one thread", ""], rows)
     for dataset, count in plan.missing:
         need = "job needs" if count == 1 else "jobs need"
-        say(f"note: {count} {need} {dataset.name}, which is not here: {how_to_get(dataset)}")
+        print_message(f"note: {count} {need} {dataset.name}, which is not here: {how_to_get(dataset)}")
     about = duration(wall_seconds(plan.jobs, jobs))
-    say(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {about}")
+    print_message(f"{len(plan.jobs)} jobs to do, {plan.finished} finished before; about {about}")
 
 
 def _name(job: JobKey) -> list[str | int]:

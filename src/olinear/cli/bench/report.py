@@ -7,7 +7,7 @@ import typer
 
 from olinear.cli.bench.options import Data, Dataset, Model, Results, Suite, Tasks, Wanted, select, select_own
 from olinear.cli.bench.output import read_rows, rows_of
-from olinear.cli.common import refuse_given, say
+from olinear.cli.common import print_message, refuse_given
 
 
 def report(
@@ -31,9 +31,9 @@ def report(
         _, keys = select_own(tasks, Wanted(dataset=dataset))
         rows = [row for row in read_rows(results) if row.key in keys]
         write_own_report(rows, results, out, tasks, keys)
-        say(f"{len(rows)} rows of {results} shown in {out}")
+        print_message(f"{len(rows)} rows of {results} shown in {out}")
         return
     selection = select(model, suite, dataset)
     rows = rows_of(results, selection.model)
     write_report(results, out, data, selection)
-    say(f"{len(selection.pick(rows))} rows of {results} shown in {out}")
+    print_message(f"{len(selection.pick(rows))} rows of {results} shown in {out}")

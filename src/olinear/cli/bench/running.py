@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from olinear.cli.bench.options import How
-from olinear.cli.common import check_data_folder, say
+from olinear.cli.common import check_data_folder, print_message
 from olinear.core import ConfigError
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def run_jobs(wanted: "Sequence[JobKey]", how: How, tasks: "TaskSet | None" = Non
         try:
             state = Pool(how.results, how.data, jobs=how.jobs, hours=how.hours, show=shown.show).run(plan)
         except KeyboardInterrupt:
-            say("stopped; start it again to go on")
+            print_message("stopped; start it again to go on")
             raise typer.Exit(130) from None
     left = len(plan.jobs) - state.done - state.failed - state.elsewhere
     elsewhere = f"{state.elsewhere} by others, " if state.elsewhere else ""
     again = "; start it again to go on" if left else ""
-    say(f"{state.done} done, {elsewhere}{state.failed} failed, {left} left{again}")
+    print_message(f"{state.done} done, {elsewhere}{state.failed} failed, {left} left{again}")
     return not state.failed
 
 

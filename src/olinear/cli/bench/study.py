@@ -9,7 +9,7 @@ from olinear.cli.bench.grouping import with_groups
 from olinear.cli.bench.options import How, Seeds, Written
 from olinear.cli.bench.output import check_out, deliver
 from olinear.cli.bench.running import run_jobs
-from olinear.cli.common import print_wide, refuse_given, say
+from olinear.cli.common import print_message, print_wide, refuse_given
 from olinear.core import ConfigError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def study(
     if name == COSTS:
         others = ("dataset", "seeds", "under", "jobs", "data")
         refuse_given(context, others, "is not for costs: choose by --model and --series")
-        say("hint: this is `olinear bench costs` now")
+        print_message("hint: this is `olinear bench costs` now")
         measure_costs(costs, how, written, table_only=table_only)
         return
     refuse_given(context, ("model", "series", "again", "plot"), "belongs to `olinear bench costs`")
@@ -82,12 +82,12 @@ def _print_comparison(chosen: "Study", results: "Path", written: Written) -> Non
     found = compare(chosen, read_results(results))
     comparisons = [each for each in found if each.methods > 1]
     if not comparisons:
-        say(f"no two methods of {chosen.name} have results in {results}")
+        print_message(f"no two methods of {chosen.name} have results in {results}")
         return
     deliver(study_table(comparisons), order_lines(comparisons), written)
     missing = [f"{each.model} on {each.place.dataset} {each.place.lookback}" for each in found if each.methods < 2]
     if missing:
-        say(f"note: without results of two methods: {', '.join(dict.fromkeys(missing))}")
+        print_message(f"note: without results of two methods: {', '.join(dict.fromkeys(missing))}")
 
 
 def _line(study: "Study") -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from olinear.cli.bench.grouping import with_groups
 from olinear.cli.bench.options import Data, Model, Results, Wanted, Written, select, select_own
 from olinear.cli.bench.output import check_out, deliver, read_rows, rows_of
 from olinear.cli.bench.rank import show_ranking
-from olinear.cli.common import refuse_given, say
+from olinear.cli.common import print_message, refuse_given
 from olinear.core import DataError
 
 if TYPE_CHECKING:
@@ -150,4 +150,4 @@ def _name_missing(missing: "list[Missing]") -> None:
         counts[kind] = counts.get(kind, 0) + 1
     if missing:
         reasons = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-        say(f"note: {len(missing)} tasks have no result ({reasons}); `olinear bench report` says why")
+        print_message(f"note: {len(missing)} tasks have no result ({reasons}); `olinear bench report` says why")
