@@ -16,7 +16,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from coverage import HORIZON, LOOKBACK, load
+from interval_coverage import HORIZON, LOOKBACK, load
 from rows import add_row, read_rows
 
 from olinear import Forecaster

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from olinear.core import ConfigError
+from olinear.core import ConfigError, Note
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
@@ -54,6 +54,8 @@ def print_json(data: Any) -> None:
 
 
 def _plain(data: Any) -> Any:
+    if isinstance(data, Note):
+        return data.as_object()
     if isinstance(data, dict):
         return {str(key): _plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

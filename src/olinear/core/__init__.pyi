@@ -7,6 +7,8 @@ from olinear.core.errors import NotFittedError as NotFittedError
 from olinear.core.errors import OLinearError as OLinearError
 from olinear.core.errors import OutputError as OutputError
 from olinear.core.errors import TrainingDiverged as TrainingDiverged
+from olinear.core.notes import Note as Note
+from olinear.core.notes import as_note as as_note
 from olinear.core.outputs import Output as Output
 from olinear.core.outputs import Point as Point
 from olinear.core.outputs import Quantiles as Quantiles

@@ -50,7 +50,7 @@ class SavedConfig(BaseModel):
     time_zone: str | None
     time_unit: str | None
     trained: dict[str, Any]
-    notes: list[str]
+    notes: list[str | dict[str, Any]]  # text in folders of before
     calibration_windows: int
     versions: dict[str, str]
     weights: str = Field(pattern=f"^{WEIGHTS}$")

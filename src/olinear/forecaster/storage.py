@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from olinear import __version__
-from olinear.core import CheckpointError, MissingDependencyError
+from olinear.core import CheckpointError, MissingDependencyError, as_note
 from olinear.data.frames import Panel, StandardScaler, parse_frequency
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, unreadable
@@ -41,7 +41,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         time_zone=str(panel.times.tz) if getattr(panel.times, "tz", None) is not None else None,
         time_unit=getattr(panel.times, "unit", None),
         trained=fitted.record,
-        notes=panel.notes,
+        notes=[note.as_object() for note in map(as_note, panel.notes)],
         calibration_windows=fitted.intervals.windows if fitted.intervals else 0,
         versions={
             "olinear": __version__,
@@ -78,7 +78,7 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
     except Exception as error:  # whatever a model's constructor, or a table of time zones, has to say to its settings
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
-    panel = Panel(values, times, config.series, config.frequency, config.style, config.notes)
+    panel = Panel(values, times, config.series, config.frequency, config.style, list(map(as_note, config.notes)))
     nonnegative = np.array(config.nonnegative, dtype=bool)
     return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale)
 

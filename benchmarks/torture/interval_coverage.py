@@ -1,12 +1,12 @@
 """What the 80 % interval of a series holds when its newest rows are missing, and what its points cost to know.
 
-    python benchmarks/torture/coverage.py            # a few minutes; rows that are there are not computed again
-    python benchmarks/torture/coverage.py --short
+    python benchmarks/torture/interval_coverage.py    # a few minutes; rows that are there are not computed again
+    python benchmarks/torture/interval_coverage.py --short
 
 The embedded data, ETTh1 (needs OLINEAR_DATA, else left out) and six made-up shapes. Each is fitted on its first three
 quarters with lookback 48 and horizon 24; from at least 200 later origins one series after the other loses its last
 0, 6, 24, 48 (= lookback) and 96 rows, and the 80 % interval of that series is compared with what came. Written to
-benchmarks/results/torture/coverage.csv: one row for each dataset and number of missing rows.
+benchmarks/results/torture/interval_coverage.csv: one row for each dataset and number of missing rows.
 """
 
 import argparse
