@@ -54,13 +54,13 @@ class Check:
     @property
     def notes(self) -> list[str]:
         """What is worth knowing and no problem."""
-        found = _told(
+        found = _counted(
             {"empty cells": self.empty_cells, f"steps longer than one of {self.dataset.step}": self.long_steps}
         )
         return found + self._disorder() if self.sha256 == "ok" else found
 
     def _disorder(self) -> list[str]:
-        return _told({"repeated times": self.repeated_times, "steps back in time": self.backward_steps})
+        return _counted({"repeated times": self.repeated_times, "steps back in time": self.backward_steps})
 
 
 def check(dataset: Dataset, path: str | Path) -> Check:
@@ -92,7 +92,7 @@ def _steps(dataset: Dataset, table: Table) -> tuple[int, int, int]:
     return int(table.times.duplicated().sum()), int((steps < pd.Timedelta(0)).sum()), int((steps > longest).sum())
 
 
-def _told(counts: dict[str, int]) -> list[str]:
+def _counted(counts: dict[str, int]) -> list[str]:
     return [f"{what}: {count}" for what, count in counts.items() if count]
 
 

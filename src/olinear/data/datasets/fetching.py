@@ -41,7 +41,7 @@ def fetch(dataset: Dataset, folder: str | Path, progress: bool = True) -> Path:
         if target.exists():
             return _keep(target, dataset)
         folder.mkdir(parents=True, exist_ok=True)
-        with _network_told(dataset.address, target), _Bar(target.name, progress) as bar:
+        with _plain_network_errors(dataset.address, target), _Bar(target.name, progress) as bar:
             _download(dataset.address, part, bar)
         _finish(dataset, dataset.address, part, target)
     except OSError as error:
@@ -134,7 +134,7 @@ def _spoilt(dataset: Dataset, target: Path, what: str, part: Path) -> DataError:
 
 
 @contextmanager
-def _network_told(address: str, target: Path) -> Iterator[None]:
+def _plain_network_errors(address: str, target: Path) -> Iterator[None]:
     """Turn network errors into one-line messages."""
     remedy = f"or put {target.name} into {target.parent} by hand"
     try:
