@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from olinear.cli.errors import in_options
 from olinear.core import ConfigError, Note
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -54,7 +55,7 @@ def print_message(text: str = "") -> None:
 
 def print_notes(notes: Sequence[str]) -> None:
     for note in notes:
-        print_message(f"note: {note}")
+        print_message(f"note: {in_options(note)}")
 
 
 class NotesOnce:

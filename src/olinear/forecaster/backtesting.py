@@ -89,8 +89,8 @@ def run_backtest(
             outputs |= _naive(known, part, past.values, horizon, season)
             scores.add(outputs, Batch(torch.from_numpy(past.values), torch.from_numpy(actual)))
             kept.add(part, {"": mean, "-actual": actual} | bound_columns(bounds))
+        metrics = make_table(scores.columns(panel.series), panel.style)
     in_sample = int((panel.times[origins] <= fitted.last_time).sum())
-    metrics = make_table(scores.columns(panel.series), panel.style)
     return Backtest(kept.frame(), metrics, len(origins), in_sample, kept.notes)
 
 

@@ -167,7 +167,7 @@ def _spread(training: Scores) -> Scores:
     mean = np.where(known, training, 0).sum(0) / np.maximum(known.sum(0), 1)
     found = conformal(np.abs(training - mean), ANCHORS)
     usual = np.array([normal(level) for level in ANCHORS], dtype=np.float32)[:, None]
-    return np.where(np.isnan(found), usual, found)
+    return np.where(np.isnan(found), usual, found).astype(np.float16)
 
 
 def _typical(lookbacks: Iterable[Tensor]) -> Scores:

@@ -11,6 +11,7 @@ from olinear.training import Callback
 LONG = 60.0  # seconds: a fit that takes longer is said to
 TOO_LONG = 600.0  # and how to shorten it
 LOOK = 0.2  # seconds of steps that tell the time of one
+SLOW = 5.0  # seconds of a first step that tells enough by itself
 FORWARD = 0.25  # of the time that a window takes in training, it takes in validation
 CALIBRATING = 1.1  # times the training: what calibration adds
 MANY_SERIES = 500
@@ -45,13 +46,14 @@ class FirstEstimate(Callback):
             return
         now = time.monotonic()
         self._steps += 1
-        if now - self._since < LOOK:
-            return
-        if not self._steps and now - self._since < LONG / 10:
+        seconds = now - self._since
+        if not self._steps and seconds < SLOW:
             self._since = now
             return
+        if seconds < LOOK:
+            return
         self._open = False
-        a_step = (now - self._since) / max(self._steps, 1)
+        a_step = seconds / max(self._steps, 1)
         an_epoch = a_step * run.steps * self._work
         left = self._settings.training.max_epochs - run.position.epoch + 1
         if an_epoch * left > LONG:
@@ -61,7 +63,9 @@ class FirstEstimate(Callback):
 def note_on_time(settings: Settings, n_series: int, steps: int, an_epoch: float, epochs: int) -> Note:
     """How long, and from ten minutes on what to do about it."""
     whole = an_epoch * epochs
-    text = f"this fit takes about {duration(whole)} at the most, {epochs} epochs of {duration(an_epoch)}"
+    text = f"this fit takes about {duration(whole)} at the most"
+    if epochs > 1:
+        text = f"{text}, {epochs} epochs of {duration(an_epoch)}"
     if whole < TOO_LONG:
         return Note("fit-long", text)
     ways = []
