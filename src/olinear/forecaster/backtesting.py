@@ -1,7 +1,7 @@
 """Rolling origins: what the forecasts would have been, next to the actual values and to two naive forecasts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,12 @@ class Backtest:
     metrics: Any
     windows: int
     in_sample: int  # windows with a target in the training rows
-    notes: list[str] = field(default_factory=list)  # what was left out or is large
+    on_size: tuple[str, ...] = ()  # notes on forecasts that are large, or were left out
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of it."""
+        return list(self.on_size)
 
     def score(self, forecaster: str | None = None, series: str = "(all)", metric: str = "standardised_mse") -> float:
         """One number of `metrics`: of the model, which comes first, or of the forecaster named."""
@@ -91,7 +96,7 @@ def run_backtest(
             kept.add(part, {"": mean, "-actual": actual} | bound_columns(bounds))
         metrics = make_table(scores.columns(panel.series), panel.style)
     in_sample = int((panel.times[origins] <= fitted.last_time).sum())
-    return Backtest(kept.frame(), metrics, len(origins), in_sample, kept.notes)
+    return Backtest(kept.frame(), metrics, len(origins), in_sample, tuple(kept.notes))
 
 
 def _at_once(fitted: Fitted) -> int:
