@@ -15,8 +15,9 @@ from olinear.data.frames import Panel, build_frame, check_streamable, open_strea
 
 Values = NDArray[np.float64]
 Origins = NDArray[np.intp]
-COPIES = {"pandas": 2.5}  # times the numbers themselves, while a frame is made of them
-OTHER_COPIES = 8.0  # polars and pyarrow get theirs by way of Python's numbers
+# What making a frame takes, in numbers of 8 bytes for each forecast: times its columns, and more in a long table for ids
+# and times. As measured; polars and pyarrow get their columns by way of Python's numbers.
+PANDAS, OTHERS = (2.5, 6.0), (4.0, 10.0)
 LARGE = 10**9  # bytes that are worth a word before they are taken
 
 
@@ -94,7 +95,9 @@ def keep_forecasts(panel: Panel, shape: tuple[int, int, int], levels: int, out: 
 
 def forecast_bytes(panel: Panel, shape: tuple[int, int, int], levels: int) -> int:
     """What a frame of all forecasts takes while it is made."""
-    return int(8 * np.prod(shape, dtype=float) * (2 + 2 * levels) * COPIES.get(panel.style.backend, OTHER_COPIES))
+    a_column, a_row = PANDAS if panel.style.backend == "pandas" else OTHERS
+    numbers = (2 + 2 * levels) * a_column + (a_row if panel.style.layout == "long" else 0)
+    return int(8 * np.prod(shape, dtype=float) * numbers)
 
 
 def forecast_frame(panel: Panel, origins: Origins, columns: dict[str, Values]) -> Any:
