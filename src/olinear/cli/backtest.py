@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olinear.cli.common import Json, parse_levels, print_json, print_message, print_notes, print_table
+from olinear.cli.common import Json, Memory, NotesOnce, parse_levels, print_json, print_message, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,7 @@ def backtest(
     out: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write all forecasts next to the actual values.")
     ] = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Forecast from past origins and compare with the actual values, and with two naive forecasts.
@@ -40,18 +41,18 @@ def backtest(
 
     Example: olinear backtest model data.csv --windows 20
     """
-    from olinear.data.frames import check_writable, write_file
+    from olinear.data.frames import check_writable
     from olinear.forecaster.service import BacktestRequest
     from olinear.forecaster.service import backtest as run
 
     wanted = None if levels is None else parse_levels(levels)
     if out is not None:
         check_writable(out)
-    done = run(BacktestRequest(model, data, windows, stride, wanted))
+    note = NotesOnce()
+    done = run(BacktestRequest(model, data, windows, stride, wanted, memory, out, note))
     result = done.backtest
-    print_notes(done.notes)
+    note.rest(done.notes)
     if out is not None:
-        write_file(result.forecasts, out)
         print_message(f"{result.windows} windows written to {out}")
     if as_json:
         print_json(

@@ -8,10 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
+from olinear.cli.errors import in_options
 from olinear.core import ConfigError, Note
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
+
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help="How much to take, such as 2GB, 500MB or 50% of what is free.",
+        show_default="a quarter of what is free",
+    ),
+]
 
 
 def check_picture(path: str | None) -> None:
@@ -45,7 +55,22 @@ def print_message(text: str = "") -> None:
 
 def print_notes(notes: Sequence[str]) -> None:
     for note in notes:
-        print_message(f"note: {note}")
+        print_message(f"note: {in_options(note)}")
+
+
+class NotesOnce:
+    """Prints notes when they come up, and no note twice."""
+
+    def __init__(self) -> None:
+        self.printed: set[str] = set()
+
+    def __call__(self, note: str) -> None:
+        print_notes([note])
+        self.printed.add(note)
+
+    def rest(self, notes: Sequence[str]) -> None:
+        """Print those that have not been printed."""
+        print_notes([note for note in notes if note not in self.printed])
 
 
 def print_json(data: Any) -> None:

@@ -8,7 +8,7 @@ import typer
 from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
-OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs")
+OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
 SWITCHES = {"True": "", "False": "no-"}
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from olinear.cli.common import Json, print_json, print_message, print_notes, print_table
+from olinear.cli.common import Json, Memory, NotesOnce, print_json, print_message, print_table
 from olinear.cli.options import Config, with_settings
 from olinear.core import ConfigError
 
@@ -38,6 +38,7 @@ def fit(
     context: Annotated[bool, typer.Option(help="Keep the last rows, so that predict needs no data.")] = True,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was stopped.")] = False,
     progress: Annotated[bool, typer.Option(help="Draw a live line while training.")] = True,
+    memory: Memory = None,
     as_json: Json = False,
     **settings: Any,
 ) -> None:
@@ -51,18 +52,27 @@ def fit(
     """
     from olinear.forecaster.service import FitRequest
 
+    note = NotesOnce()
     request = FitRequest(
-        data, out, settings, config=config, context=context, resume=resume, progress=progress and not as_json
+        data,
+        out,
+        settings,
+        config=config,
+        context=context,
+        resume=resume,
+        progress=progress and not as_json,
+        memory=memory,
+        say=note,
     )
     if write_config is not None:
         _write_config(request, write_config)
         return
     if data is None:
         raise ConfigError("no data: give a file, such as olinear fit data.csv --horizon 24, or - for a pipe")
-    _fit(request, as_json)
+    _fit(request, note, as_json)
 
 
-def _fit(request: Any, as_json: bool) -> None:
+def _fit(request: Any, note: NotesOnce, as_json: bool) -> None:
     from olinear.forecaster.service import fit as fit_and_save
 
     try:
@@ -71,7 +81,7 @@ def _fit(request: Any, as_json: bool) -> None:
         print_message("\nstopped; the same command with --resume goes on from the last checkpoint")
         raise typer.Exit(130) from None
     report = result.report
-    print_notes(report["notes"])
+    note.rest(report["notes"])
     if as_json:
         print_json(report | {"forecaster": report["model"], "model": str(result.out)})
         return

@@ -1,26 +1,27 @@
 """Rolling origins: what the forecasts would have been, next to the actual values and to two naive forecasts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
-from olinear.data.frames import Panel, build_frame, make_table
-from olinear.evaluation import Context, SeasonalScale, last_value, score, seasonal_naive, tails
-from olinear.forecaster.intervals import bound_columns
+from olinear.data.frames import Panel, make_table
+from olinear.evaluation import Context, SeasonalScale, last_value, seasonal_naive, tails
+from olinear.forecaster.backtest_frames import keep_forecasts
+from olinear.forecaster.backtest_scores import BacktestScores
+from olinear.forecaster.fitted import BATCH, Fitted
+from olinear.forecaster.intervals import bound_columns, check_level
 from olinear.forecaster.known import History
-
-if TYPE_CHECKING:
-    from olinear.forecaster.fitted import Fitted
 
 Values = NDArray[np.float64]
 Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
-LAST, SEASONAL, ALL = "last value", "seasonal naive", "(all)"
-STANDARDISED = ("mse", "mae")  # also given on the scale of the training rows
+LAST, SEASONAL = "last value", "seasonal naive"
+WORK = 2**28  # bytes that forecasting and scoring some windows together may take
+USUAL_WIDTH = 512  # of a model whose settings do not say how wide it is
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,16 @@ class Backtest:
     the quantiles that are scored.
     """
 
-    forecasts: Any
+    forecasts: Any  # None where they would not fit in memory
     metrics: Any
     windows: int
     in_sample: int  # windows with a target in the training rows
+    on_size: tuple[str, ...] = ()  # notes on forecasts that are large, or were left out
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of it."""
+        return list(self.on_size)
 
     def score(self, forecaster: str | None = None, series: str = "(all)", metric: str = "standardised_mse") -> float:
         """One number of `metrics`: of the model, which comes first, or of the forecaster named."""
@@ -54,31 +61,50 @@ class Backtest:
         return float(table[metric][0])
 
 
-def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | None, levels: list[float]) -> Backtest:
-    """Forecast from `windows` origins, the last ones that leave a whole horizon."""
-    settings = fitted.settings
-    origins = _origins(len(panel), settings.lookback, settings.horizon, windows, stride)
-    steps = np.arange(settings.horizon)
-    known = fitted.history(panel)
-    past = known.before(origins, settings.lookback)
-    lookbacks = past.values
-    actual = panel.values[origins[:, None] + steps]  # w h n
-    answer = fitted.answer(past)
-    mean, bounds = answer.mean, {level: answer.bounds(level) for level in levels}
-    season = panel.frequency.season
-    outputs = {settings.model.name: _with_intervals(mean, bounds)} | _naive(
-        known, origins, lookbacks, settings.horizon, season
-    )
-    batch = Batch(torch.from_numpy(lookbacks), torch.from_numpy(actual))
-    context = _context(panel.values[: origins[0]], season, bounds)
-    metrics = _metrics(outputs, batch, context, torch.from_numpy(fitted.scaler.deviation), panel.series)
-    rows = (origins[:, None] + steps).ravel()
-    flat = Panel(actual.reshape(len(rows), -1), panel.times[rows], panel.series, panel.frequency, panel.style)
-    columns = {"": mean, "-actual": actual} | bound_columns(bounds)
-    cutoff = panel.times[np.repeat(origins - 1, settings.horizon)]
-    table = build_frame(flat, {name: part.reshape(len(rows), -1) for name, part in columns.items()}, {"cutoff": cutoff})
+def run_backtest(
+    fitted: Fitted,
+    panel: Panel,
+    windows: int,
+    stride: int | None,
+    levels: list[float],
+    out: str | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Backtest:
+    """Forecast from `windows` origins, the last ones that leave a whole horizon.
+
+    Some windows at a time: as many as the sizes of data and model say, so that the memory there is changes no number.
+    """
+    for level in levels:
+        check_level(level)
+    settings, unit = fitted.settings, torch.from_numpy(fitted.scaler.deviation)
+    lookback, horizon, n_series = settings.lookback, settings.horizon, len(panel.series)
+    origins = _origins(len(panel), lookback, horizon, windows, stride)
+    known, season = fitted.history(panel), min(panel.frequency.season, int(origins[0]))
+    scores = BacktestScores(_context(panel.values[: origins[0]], panel.frequency.season, levels), unit)
+    with keep_forecasts(panel, (len(origins), horizon, n_series), len(levels), out) as kept:
+        if say is not None:
+            for note in kept.notes:
+                say(note)
+        for part in np.split(origins, range(0, len(origins), _at_once(fitted))[1:]):
+            past = known.before(part, lookback)
+            actual = panel.values[part[:, None] + np.arange(horizon)]  # b h n
+            answer = fitted.answer(past)
+            mean, bounds = answer.mean, {level: answer.bounds(level) for level in levels}
+            outputs = {settings.model.name: _with_intervals(mean, bounds)}
+            outputs |= _naive(known, part, past.values, horizon, season)
+            scores.add(outputs, Batch(torch.from_numpy(past.values), torch.from_numpy(actual)))
+            kept.add(part, {"": mean, "-actual": actual} | bound_columns(bounds))
+        metrics = make_table(scores.columns(panel.series), panel.style)
     in_sample = int((panel.times[origins] <= fitted.last_time).sum())
-    return Backtest(table, make_table(metrics, panel.style), len(origins), in_sample)
+    return Backtest(kept.frame(), metrics, len(origins), in_sample, tuple(kept.notes))
+
+
+def _at_once(fitted: Fitted) -> int:
+    """The windows that are forecast and scored together."""
+    settings = fitted.settings
+    width = settings.model.model_dim or USUAL_WIDTH
+    each = 8 * (3 * settings.lookback + 24 * settings.horizon + 3 * width) * len(fitted.panel.series)
+    return max(1, min(BATCH, WORK // each))
 
 
 def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
@@ -116,27 +142,8 @@ def _with_intervals(mean: Values, bounds: Bounds) -> Output:
     return Quantiles(torch.from_numpy(np.stack([values[level] for level in levels])), levels)
 
 
-def _context(before: Values, season: int, bounds: Bounds) -> Context:
+def _context(before: Values, season: int, levels: list[float]) -> Context:
     """Scores scaled by the rows before the first origin, step by step where they are fewer than a season."""
-    levels = tuple(bounds)
     quantiles = tuple(sorted({0.5, *(end for level in levels for end in tails(level))}))
     scale = SeasonalScale.of(before, season if len(before) > season else 1)
-    return Context(levels, quantiles, season, scale)
-
-
-def _metrics(
-    outputs: dict[str, Output], batch: Batch, context: Context, unit: Tensor, series: list[str]
-) -> dict[str, list[Any]]:
-    """Every score of each forecaster, of all series and of each, as columns; `unit` is each series' own scale."""
-    rows: list[dict[str, Any]] = []
-    for name, output in outputs.items():
-        plain = score([(output, batch)], context=context)
-        relative = Point((output.point - batch.targets) / unit)  # errors, which are forecasts of zero
-        scaled = score([(relative, Batch(batch.past, 0 * batch.targets))], STANDARDISED)
-        for label, own, its in zip(
-            [ALL, *series], [plain, *plain.by_series()], [scaled, *scaled.by_series()], strict=True
-        ):
-            first = {"forecaster": name, "series": label} | {key: own[key] for key in STANDARDISED}
-            rows.append(first | {f"standardised_{key}": its[key] for key in STANDARDISED} | dict(own))
-    columns = dict.fromkeys(column for row in rows for column in row)
-    return {column: [row.get(column, float("nan")) for row in rows] for column in columns}
+    return Context(tuple(levels), quantiles, season, scale)

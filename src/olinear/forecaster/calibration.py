@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from olinear.core import Batch
-from olinear.core.runtime import on_same_device
+from olinear.core.runtime import memory_budget, on_same_device
 from olinear.data.windows import Windows
 from olinear.forecaster.known import NEVER
 from olinear.forecaster.quantiles import conformal, normal
@@ -19,7 +19,9 @@ Scores = NDArray[np.floating]
 PREDICTED = 1  # windows that `predict` has at a time, where that matters
 # A lookback without movement still has a scale: a tenth of the series' training deviation.
 LEAST_DEVIATION = 0.1
-MOST_SCORES = 2**28  # kept at a time: a gigabyte; more windows than that are thinned evenly
+# Scores kept at a time, but those of so many windows in any case; more windows than that are thinned evenly.
+MOST_SCORES, ENOUGH = 2**26, 100
+COPIES = 4  # of them, with what finding their quantiles takes
 ANCHORS = (80, 95)  # the levels at which the scores of stale series are kept
 MOST_STALE = 1024  # windows for each age
 BUCKETS = 4  # neighbouring steps share the scores of stale series
@@ -47,15 +49,22 @@ def lookback_scale(x: Tensor, stale: Tensor | None = None) -> Tensor:
 @torch.no_grad()
 def fresh_scores(model: nn.Module, windows: Windows, batch_size: int) -> Scores:
     """(actual - forecast) / scale of every window, `w h n`; NaN where there is no target."""
-    chosen = evenly(len(windows), max(MOST_SCORES // (windows.horizon * windows.n_series), FEW))
+    chosen = evenly(len(windows), scored_windows(windows))
     windows = on_same_device(model.eval(), windows)
     scores = np.empty((len(chosen), windows.horizon, windows.n_series), dtype=np.float32)
     first = 0
-    for batch in windows.batches(windows_at_once(model, batch_size, PREDICTED), chosen):
+    for batch in windows.batches(windows_at_once(model, batch_size, PREDICTED, windows.values_of_one), chosen):
         found = _scores(model, batch.past, batch.targets, None)
         scores[first : first + len(batch)] = found
         first += len(batch)
     return scores
+
+
+def scored_windows(windows: Windows) -> int:
+    """How many windows are scored: all, or as many as have room, in the memory given and in no more than is of use."""
+    cells = windows.horizon * windows.n_series
+    room = memory_budget() // (4 * COPIES * cells)
+    return min(len(windows), max(min(max(MOST_SCORES // cells, ENOUGH), room), FEW))
 
 
 def evenly(count: int, most: int) -> Tensor:
@@ -130,16 +139,17 @@ def stale_scores(
     """
     model.eval()
     windows = on_same_device(model, windows)
-    chosen = evenly(len(windows), min(most, MOST_STALE))
+    chosen = evenly(len(windows), min(most, MOST_STALE, scored_windows(windows)))
     first, last = (windows.starts[end] + windows.lookback for end in (0, -1))
     ages = ages_for(windows.lookback, first, last)
     buckets = min(windows.horizon, BUCKETS)
     floor = _in_buckets(fresh, buckets)
-    typical = _typical(batch.past for batch in windows.batches(batch_size, chosen))
+    size = windows_at_once(model, batch_size, PREDICTED, windows.values_of_one)
+    typical = _typical(batch.past for batch in windows.batches(size, chosen))
     found = []
     for age in ages:
         old_enough = torch.tensor(windows.starts)[chosen] + windows.lookback > age
-        scores, scale = _hidden(model, windows, chosen[old_enough], age, batch_size)
+        scores, scale = _hidden(model, windows, chosen[old_enough], age, size)
         stretches = (windows.starts[-1] - windows.starts[0]) // (age + windows.horizon) + 1
         levels = [min(level * (stretches + 1) / stretches, 99.0) for level in ANCHORS]
         quantiles = _of_buckets(scores, buckets, floor, levels)  # q s n
@@ -157,7 +167,7 @@ def _spread(training: Scores) -> Scores:
     mean = np.where(known, training, 0).sum(0) / np.maximum(known.sum(0), 1)
     found = conformal(np.abs(training - mean), ANCHORS)
     usual = np.array([normal(level) for level in ANCHORS], dtype=np.float32)[:, None]
-    return np.where(np.isnan(found), usual, found)
+    return np.where(np.isnan(found), usual, found).astype(np.float16)
 
 
 def _typical(lookbacks: Iterable[Tensor]) -> Scores:
@@ -188,10 +198,9 @@ def _of_buckets(scores: Scores, buckets: int, fresh: Scores, levels: Sequence[fl
     return np.where(count >= FEW, own, np.stack(shared, axis=1))
 
 
-def _hidden(model: nn.Module, windows: Windows, chosen: Tensor, age: int, batch_size: int) -> tuple[Scores, Scores]:
+def _hidden(model: nn.Module, windows: Windows, chosen: Tensor, age: int, size: int) -> tuple[Scores, Scores]:
     """The scores of hidden series, NaN for all others, and the mean scale of each series."""
     parts, scales = [], []
-    size = windows_at_once(model, batch_size, PREDICTED)
     for past, targets, hidden in _hide(windows, chosen, age, size):
         stale = hidden * age  # b n
         scores = np.abs(_scores(model, past, targets, stale))

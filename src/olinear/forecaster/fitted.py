@@ -45,7 +45,7 @@ class Fitted:
         scale = np.zeros(lookbacks.shape[::2])
         if self.model is None:
             return constant, scale
-        engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED)
+        engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED, lookbacks[0].size)
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         ages = None if stale is None else torch.as_tensor(stale[:, self.active], device=x.device)
         with torch.inference_mode():

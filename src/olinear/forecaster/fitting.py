@@ -1,6 +1,6 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import ConfigError, DataError, OLinearError
+from olinear.core import ConfigError, DataError, Note, OLinearError
 from olinear.core.runtime import own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
 from olinear.data.windows import Split, Windows
 from olinear.evaluation.analysis import spectrum
-from olinear.forecaster.calibration import FEW, MOST_STALE
+from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
+from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.noticing import notes_on, without_spikes
@@ -31,6 +32,7 @@ class Run:
     resume: bool = False
     progress: bool = True
     callbacks: Sequence[Callback] = ()
+    say: Callable[[str], None] | None = None  # gets notes that are of use while it runs
 
 
 def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
@@ -74,7 +76,8 @@ def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
 
     training, validation = windows(split.train), windows(split.validation) if split.validation else None
     fitted.model = _new_model(fitted, inputs[: len(split.train)])
-    options: dict[str, Any] = {"resume": run.resume, "progress": run.progress, "callbacks": run.callbacks}
+    callbacks = [_estimate(fitted, training, validation, run), *run.callbacks]
+    options: dict[str, Any] = {"resume": run.resume, "progress": run.progress, "callbacks": callbacks}
     report = train(fitted.model, training, validation, settings.training, checkpoint=run.checkpoint, **options)
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
@@ -88,6 +91,18 @@ def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
         train(fitted.model, windows(range(len(panel))), None, again, checkpoint=checkpoint, **options)
 
 
+def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run: Run) -> FirstEstimate:
+    """What says how long a fit takes as soon as that is known."""
+
+    def found(note: Note) -> None:
+        fitted.panel.notes.append(note)
+        if run.say is not None:
+            run.say(note)
+
+    validating = 0.0 if validation is None else len(validation) / len(training)
+    return FirstEstimate(fitted.settings, training.n_series, validating, found)
+
+
 def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int) -> Intervals:
     """Intervals of fresh series from the rows that validated, of stale ones from all that are known.
 
@@ -98,6 +113,10 @@ def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int
     if model is None:
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
+    scored = scored_windows(validation)
+    if scored < len(validation):
+        text = f"intervals are calibrated on {scored} of {len(validation)} windows, spread evenly"
+        fitted.panel.notes.append(Note("intervals-thinned", f"{text}: all would take too much memory"))
     found = Intervals.calibrate(model, validation).with_stale(model, known, n_train, most)
     if len(validation) < FEW:
         windows = "1 calibration window" if len(validation) == 1 else f"{len(validation)} calibration windows"

@@ -1,6 +1,6 @@
 """Forecaster: a frame in, a frame out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from olinear.core import ConfigError, DataError, NotFittedError
-from olinear.core.settings import ReadingSettings, Settings, check_given, flatten, leaves
+from olinear.core.runtime import Amount, within_memory
+from olinear.core.settings import ReadingSettings, Settings, check_given, leaves
 from olinear.data.frames import Panel, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
@@ -19,6 +20,7 @@ from olinear.forecaster.limits import check_range
 from olinear.forecaster.noticing import without_spikes
 from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
+from olinear.forecaster.reporting import describe, read_like, report_on
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.models import Source, card_of
 from olinear.training import Callback
@@ -124,15 +126,19 @@ class Forecaster(Parameters):
         checkpoint: str | Path | None = None,
         resume: bool = False,
         callbacks: Sequence[Callback] = (),
+        memory: Amount = None,
+        say: Callable[[str], None] | None = None,
     ) -> Self:
         """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was.
 
-        `callbacks` listen to the training and may end it, which leaves the best weights so far.
+        `callbacks` listen to the training and may end it, which leaves the best weights so far. Calibration takes up to
+        `memory` ("2GB", a share of what is free; a quarter if left out). `say` gets at once what a fit may take.
         """
         panel = self._open(data)
         settings = self.choose(panel)
         path = None if checkpoint is None else Path(checkpoint)
-        self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks))
+        with within_memory(memory):
+            self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks, say))
         return self
 
     def choose(self, data: Any) -> Settings:
@@ -181,14 +187,25 @@ class Forecaster(Parameters):
         return Prediction(history, forecast, bounds, fitted.scaler.deviation, answer.notes())
 
     def backtest(
-        self, data: Any, *, windows: int = 20, stride: int | None = None, levels: list[float] | tuple[float, ...] = ()
+        self,
+        data: Any,
+        *,
+        windows: int = 20,
+        stride: int | None = None,
+        levels: list[float] | tuple[float, ...] = (),
+        memory: Amount = None,
+        out: str | Path | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> Backtest:
         """Forecast from past origins of `data` and compare: forecasts, metrics, next to naive forecasts.
 
         The origins are the last `windows` that leave a whole horizon, a horizon apart (or closer where rows are few);
-        `in_sample` of the result counts those the model was trained on.
+        `in_sample` of the result counts those the model was trained on. Forecasts that would take more than `memory`
+        (as in `fit`) are None in the result, with a note; `out`, a file, gets them all the same, piece by piece.
         """
-        return run_backtest(self.fitted, self.read(data), windows, stride, list(levels))
+        panel, target = self.read(data), None if out is None else str(out)
+        with within_memory(memory):
+            return run_backtest(self.fitted, panel, windows, stride, list(levels), target, say)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
         """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""
@@ -203,7 +220,7 @@ class Forecaster(Parameters):
         fitted = load_fitted(Path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
         loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
-        loaded._given, loaded._like = check_given(as_given(fitted.settings)), _read_like(fitted.panel)
+        loaded._given, loaded._like = check_given(as_given(fitted.settings)), read_like(fitted.panel)
         loaded._fitted = fitted
         return loaded
 
@@ -221,27 +238,14 @@ class Forecaster(Parameters):
 
     def report(self) -> dict[str, Any]:
         """What was chosen, found and noticed: settings, series, frequency, training, notes."""
-        fitted = self.fitted
-        settings = {name: value for name, value in flatten(fitted.settings).items() if value not in (None, {})}
-        return {
-            "series": len(fitted.panel.series),
-            "frequency": str(fitted.panel.frequency),
-            **settings,
-            "parameters": sum(p.numel() for p in fitted.model.parameters()) if fitted.model else 0,
-            **fitted.record,
-            "notes": list(fitted.panel.notes),
-        }
+        return report_on(self.fitted)
 
     def _facts(self) -> dict[str, Any]:
         """Once it is fitted, its report; before, its arguments."""
-        return super()._facts() if self._fitted is None else {"fitted": self._describe()} | self.report()
-
-    def _describe(self) -> str:
-        panel, record = self.fitted.panel, self.fitted.record
-        return f"{len(panel.series)} series, {record['rows']} rows from {record['first']} to {record['last']}"
+        return super()._facts() if self._fitted is None else {"fitted": describe(self.fitted)} | self.report()
 
     def __repr__(self) -> str:
-        fitted = "" if self._fitted is None else f" fitted to {self._describe()}"
+        fitted = "" if self._fitted is None else f" fitted to {describe(self.fitted)}"
         return f"<{super().__repr__()}{fitted}>" if fitted else super().__repr__()
 
     def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
@@ -271,7 +275,7 @@ class Forecaster(Parameters):
         """New rows, on the grid the model was fitted on, with the series in its order."""
         fitted = self.fitted
         frequency = fitted.panel.frequency
-        panel = self._open(data, _read_like(fitted.panel)).pick(fitted.panel.series)
+        panel = self._open(data, read_like(fitted.panel)).pick(fitted.panel.series)
         zoned = getattr(panel.times, "tz", None) is not None
         if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
             here, there = ("a", "none") if zoned else ("no", "one")
@@ -292,9 +296,3 @@ class Forecaster(Parameters):
                 f"lookback={len(panel)}"
             )
         return panel
-
-
-def _read_like(panel: Panel) -> dict[str, Any]:
-    """How to read further rows of a panel: on its grid, by its names and layout."""
-    frequency = panel.frequency
-    return {"freq": "rows" if frequency.kind == "rows" else frequency.step, "like": panel.style}

@@ -7,6 +7,7 @@ from olinear.forecaster.quantiles import student
 
 Values = NDArray[np.float64]
 LEAST_PAIRS = 8
+TOGETHER = 4096  # series and windows at a time
 
 
 def half_widths(lookbacks: Values, horizon: int, level: float) -> Values:
@@ -16,17 +17,25 @@ def half_widths(lookbacks: Values, horizon: int, level: float) -> Values:
     random walk. Student's factor is for how few they are. 0 for a series that has not moved yet.
     """
     half = np.zeros((len(lookbacks), horizon, lookbacks.shape[2]))
-    for window, series in zip(*np.nonzero(lookbacks.max(1) > lookbacks.min(1)), strict=True):
-        half[window, :, series] = _of_one(lookbacks[window, :, series], horizon, level)
+    window, series = np.nonzero(lookbacks.max(1) > lookbacks.min(1))  # pairs
+    for first in range(0, len(window), TOGETHER):
+        pairs = slice(first, first + TOGETHER)
+        half[window[pairs], :, series[pairs]] = _of_pairs(lookbacks[window[pairs], :, series[pairs]], horizon, level)
     return half
 
 
-def _of_one(values: Values, horizon: int, level: float) -> Values:
-    first = int(np.flatnonzero(np.diff(values))[0])  # the last row before it moved
-    moving = values[first:]
-    moves = len(moving) - 1
-    known = max(1, min(horizon, moves - LEAST_PAIRS + 1))
-    size = np.array([np.sqrt(np.mean((moving[k:] - moving[:-k]) ** 2)) for k in range(1, known + 1)])
-    beyond = np.arange(known + 1, horizon + 1)
-    size = np.maximum.accumulate(np.concatenate([size, size[-1] * np.sqrt(beyond / known)]))
-    return size * student(level, moves)
+def _of_pairs(values: Values, horizon: int, level: float) -> Values:
+    """Of series that all move, `p t -> p h`."""
+    before = (np.diff(values, axis=1) != 0).argmax(1)  # p: the last row before it moved
+    moves = values.shape[1] - 1 - before
+    known = np.clip(moves - LEAST_PAIRS + 1, 1, horizon)
+    size = np.zeros((len(values), horizon))
+    for k in range(1, int(known.max()) + 1):
+        squares = (values[:, k:] - values[:, :-k]) ** 2
+        counted = np.arange(squares.shape[1]) >= before[:, None]
+        size[:, k - 1] = np.sqrt(np.where(counted, squares, 0).sum(1) / np.maximum(moves - k + 1, 1))
+    steps = np.arange(1, horizon + 1)
+    last = np.take_along_axis(size, known[:, None] - 1, axis=1)
+    size = np.where(steps > known[:, None], last * np.sqrt(steps / known[:, None]), size)
+    factors = {count: student(level, count) for count in np.unique(moves).tolist()}
+    return np.maximum.accumulate(size, axis=1) * np.array([factors[count] for count in moves.tolist()])[:, None]

@@ -72,7 +72,7 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
         if "intervals.quantiles" in tensors:
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
             intervals = Intervals.from_tensors(arrays, config.calibration_windows, settings.horizon, int(active.sum()))
-        stale = tensors["intervals.staleness"].numpy() if "intervals.staleness" in tensors else None
+        stale = tensors["intervals.staleness"].numpy().astype(np.int64) if "intervals.staleness" in tensors else None
     except MissingDependencyError:
         raise
     except Exception as error:  # whatever a model's constructor, or a table of time zones, has to say to its settings
@@ -123,7 +123,7 @@ def _tensors(fitted: Fitted, context: bool) -> dict[str, Tensor]:
     if fitted.intervals is not None:
         tensors |= {name: torch.as_tensor(array) for name, array in fitted.intervals.tensors().items()}
     if fitted.stale is not None:
-        tensors["intervals.staleness"] = torch.as_tensor(fitted.stale)
+        tensors["intervals.staleness"] = torch.as_tensor(fitted.stale.astype(np.int32))
     if context and len(fitted.panel):
         times = fitted.panel.times
         stamps = times.asi8 if isinstance(times, pd.DatetimeIndex) else times.to_numpy(np.int64)

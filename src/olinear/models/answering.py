@@ -8,6 +8,8 @@ from torch import nn
 from olinear.core import Batch, Output, Point
 from olinear.models.building import traits_of
 
+MOST_VALUES = 2**24  # of the lookbacks that a model sees together
+
 
 def answer(model: Callable[..., Any], batch: Batch) -> Output:
     """The model's answer to a batch; a plain module or function `b t n -> b h n` gives a point."""
@@ -17,9 +19,12 @@ def answer(model: Callable[..., Any], batch: Batch) -> Output:
     return Point(model(batch.past))
 
 
-def windows_at_once(model: Callable[..., Any], most: int, dependent: int) -> int:
-    """How many windows to forecast at a time: `most`, or `dependent` if the forecast of one depends on the others."""
-    return dependent if traits_of(model).batch_dependent else most
+def windows_at_once(model: Callable[..., Any], most: int, dependent: int, values: int = 1) -> int:
+    """How many windows of so many values each to forecast at a time.
+
+    `dependent` if the forecast of one depends on the others; else `most`, or fewer where they are large.
+    """
+    return dependent if traits_of(model).batch_dependent else max(1, min(most, MOST_VALUES // values))
 
 
 def for_inference(model: nn.Module) -> nn.Module:

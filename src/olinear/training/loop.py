@@ -205,8 +205,10 @@ def _judge_epoch(run: RunState, validation: Source | None, listeners: Sequence[C
 
 def _validate(run: RunState, validation: Source, averaged: bool) -> float:
     """The validation loss of the weights in the model, which are kept if no others were better."""
-    # A model whose forecast depends on its batch sees batches of the size it is trained with.
-    size = windows_at_once(run.model, 4 * run.config.batch_size, run.config.batch_size)
+    # A model whose forecast depends on its batch sees batches of the size it is trained with; large windows, too.
+    step = run.config.batch_size
+    values = next(iter(validation.batches(1))).past.numel()
+    size = max(windows_at_once(run.model, 4 * step, step, values), min(step, len(validation)))
     loss = mean_loss(run.model, validation, run.task, size)
     if loss < run.position.best_loss:
         run.keep_best(loss, averaged)

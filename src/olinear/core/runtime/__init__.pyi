@@ -18,6 +18,12 @@ from olinear.core.runtime.measuring import matrix_speed as matrix_speed
 from olinear.core.runtime.measuring import memory_growth as memory_growth
 from olinear.core.runtime.measuring import peak_memory as peak_memory
 from olinear.core.runtime.measuring import resident_memory as resident_memory
+from olinear.core.runtime.memory import Amount as Amount
+from olinear.core.runtime.memory import free_memory as free_memory
+from olinear.core.runtime.memory import in_words as in_words
+from olinear.core.runtime.memory import memory_budget as memory_budget
+from olinear.core.runtime.memory import parse_memory as parse_memory
+from olinear.core.runtime.memory import within_memory as within_memory
 from olinear.core.runtime.provenance import commit as commit
 from olinear.core.runtime.provenance import versions as versions
 from olinear.core.runtime.randomness import own_randomness as own_randomness

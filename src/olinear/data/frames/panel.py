@@ -1,5 +1,6 @@
 """A set of series on one time grid, and its way from and to a user's own kind of frame."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -62,15 +63,16 @@ class Panel:
 
     def pick(self, series: list[str]) -> Self:
         """The given series in the given order; all must be there, and no others."""
-        unknown = [name for name in self.series if name not in series]
-        absent = [name for name in series if name not in self.series]
+        places, wanted = {name: place for place, name in enumerate(self.series)}, set(series)
+        unknown = [name for name in self.series if name not in wanted]
+        absent = [name for name in series if name not in places]
         if absent:
             raise DataError(
                 f"series missing from the data: {_listed(absent)}; the model was fitted with {_listed(series)}"
             )
         if unknown:
             raise DataError(f"series the model does not know: {_listed(unknown)}: drop them, or fit again with them")
-        return replace(self, values=self.values[:, [self.series.index(name) for name in series]], series=list(series))
+        return replace(self, values=self.values[:, [places[name] for name in series]], series=list(series))
 
 
 def on_grid(
@@ -114,7 +116,7 @@ def build_frame(panel: Panel, columns: dict[str, Values], extra: dict[str, pd.In
         data = {**extra, style.time: panel.times}
         names = [*data, *(f"{name}{suffix}" for name in panel.series for suffix in columns)]
         if len(set(names)) < len(names):
-            clash = next(name for name in names if names.count(name) > 1)
+            clash = next(name for name, count in Counter(names).items() if count > 1)
             raise DataError(f"the answer would have two columns called {clash!r}: rename that series")
         by_series = {suffix: values.T.copy() for suffix, values in columns.items()}  # series rows: the frame's own
         for index, name in enumerate(panel.series):

@@ -56,6 +56,11 @@ class Windows:
     def n_series(self) -> int:
         return self.values.shape[1]
 
+    @property
+    def values_of_one(self) -> int:
+        """How many values a lookback has."""
+        return self.lookback * self.n_series
+
     def to(self, device: torch.device) -> Self:
         """The same windows of the same rows on another device."""
         targets = None if self.targets is self.values else self.targets.to(device)

@@ -1,10 +1,11 @@
 """How good the forecasts of a model folder would have been."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from olinear.core.runtime import Amount
 from olinear.data.frames import read_file
 from olinear.forecaster.backtesting import Backtest
 from olinear.forecaster.forecaster import Forecaster
@@ -21,6 +22,9 @@ class BacktestRequest:
         windows: how many origins, the last that leave a whole horizon.
         stride: steps between them; a horizon, or fewer where rows are few, if left out.
         levels: per cent of the intervals whose coverage is wanted; 80 and 95, as far as they can be told, if left out.
+        memory: what forecasts may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
+        out: a file for all forecasts next to the actual values; piece by piece, where they have no room in memory.
+        say: gets at once what is of use while it runs.
     """
 
     model: Path | Forecaster
@@ -28,6 +32,9 @@ class BacktestRequest:
     windows: int = 20
     stride: int | None = None
     levels: Sequence[float] | None = None
+    memory: Amount = None
+    out: str | None = None
+    say: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,16 @@ def backtest(request: BacktestRequest) -> BacktestResult:
     forecaster = open_model(request.model)
     data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
     levels, notes = keep_levels(request.levels, forecaster)
-    result = forecaster.backtest(data, windows=request.windows, stride=request.stride, levels=levels)
+    result = forecaster.backtest(
+        data,
+        windows=request.windows,
+        stride=request.stride,
+        levels=levels,
+        memory=request.memory,
+        out=request.out,
+        say=request.say,
+    )
+    notes += result.notes
     if result.in_sample:
         notes.append(f"{result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
     return BacktestResult(result, notes)

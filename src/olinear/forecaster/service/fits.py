@@ -1,10 +1,11 @@
 """From data to a model folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from olinear.core.runtime import Amount
 from olinear.core.settings import check_given, flatten, read_settings
 from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
@@ -26,6 +27,8 @@ class FitRequest:
         resume: go on from the checkpoint that a stopped fit left next to `out`.
         progress: draw a live line on a terminal.
         callbacks: what listens to the training, and may stop it.
+        memory: what calibration may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
+        say: gets at once what is of use while it runs, such as how long that may take.
     """
 
     data: Any
@@ -36,6 +39,8 @@ class FitRequest:
     resume: bool = False
     progress: bool = False
     callbacks: Sequence[Callback] = ()
+    memory: Amount = None
+    say: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,14 @@ def fit(request: FitRequest) -> FitResult:
     data = _frame_of(request.data)
     checkpoint = None if request.out is None else request.out.with_name(f"{request.out.name}.checkpoint")
     with claim_checkpoint(checkpoint):  # until the model is saved: `out` belongs to one fit at a time
-        forecaster.fit(data, checkpoint=checkpoint, resume=request.resume, callbacks=request.callbacks)
+        forecaster.fit(
+            data,
+            checkpoint=checkpoint,
+            resume=request.resume,
+            callbacks=request.callbacks,
+            memory=request.memory,
+            say=request.say,
+        )
         if request.out is not None and checkpoint is not None:
             forecaster.save(request.out, context=request.context)
             for leftover in (checkpoint, checkpoint.with_name(f"{checkpoint.name}.refit")):

@@ -42,9 +42,8 @@ def fit_side_by_side(
     reports: dict[int, dict[str, Any]] = {}
     errors: dict[int, str] = {}
     threads = torch.get_num_threads()
-    jobs = [
-        Assignment(number, _work, (replace(each, progress=False),), threads) for number, each in enumerate(requests)
-    ]
+    alone = [replace(each, progress=False, say=None) for each in requests]
+    jobs = [Assignment(number, _work, (each,), threads) for number, each in enumerate(alone)]
     for news in WorkerPool[int](workers, logger="olinear.training").run(jobs):
         if news is None:
             continue
