@@ -8,7 +8,7 @@ import typer
 from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
-OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs")
+OTHERS = ("resume", "recursive", "series", "levels", "windows", "stride", "context", "seeds", "jobs")
 SWITCHES = {"True": "", "False": "no-"}
 
 
@@ -18,11 +18,13 @@ def in_options(text: str) -> str:
 
     def option(match: re.Match[str]) -> str:
         name, value = match[1].replace("_", "-"), match[2].strip("'\"")
+        if value.startswith("["):
+            value = value.strip("[]").replace(" ", "").replace("'", "")
         if value in SWITCHES:
             return f"--{SWITCHES[value]}{name}"
         return f"--{name} {value}".rstrip()
 
-    text = re.sub(rf"(?<![\w.-])({names})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w|)", option, text)
+    text = re.sub(rf"(?<![\w.-])({names})=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.+-]*\w|)", option, text)
     return re.sub(rf"^({names})(?= must )", lambda match: f"--{match[1].replace('_', '-')}", text)
 
 
