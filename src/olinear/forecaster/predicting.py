@@ -46,16 +46,15 @@ class Asked:
 
 def _check_beyond(trained: int, steps: int, recursive: bool, with_levels: bool) -> None:
     most = max(MOST_ROUNDS * trained, ALWAYS_STEPS)
-    fit_again = "" if steps > most else f", or fit with horizon={steps}"
-    if not recursive:
-        raise ConfigError(
-            f"the model was trained for {trained} steps, asked for {steps}: pass recursive=True to feed forecasts "
-            f"back in (at most {most} steps){fit_again}"
-        )
     if steps > most:
         raise ConfigError(
             f"forecasts that feed on forecasts reach {most} steps from a trained horizon of {trained}, asked for "
             f"{steps}: beyond that they say nothing; ask for horizon={most} or less, or fit with a longer horizon"
+        )
+    if not recursive:
+        raise ConfigError(
+            f"the model was trained for {trained} steps, asked for {steps}: pass recursive=True to feed forecasts "
+            f"back in, or fit with horizon={steps}"
         )
     if with_levels:
         raise ConfigError(

@@ -9,7 +9,7 @@ from typing import Any
 from olinear.core import ConfigError
 from olinear.data.frames.panel import Panel
 
-LISTED = 5
+LISTED, NEAR = 5, 3
 
 
 def find_series(known: Sequence[str], wanted: Any) -> list[int]:
@@ -46,11 +46,16 @@ def _is_list(wanted: Any) -> bool:
 
 
 def _nearest(text: str, known: Sequence[str]) -> str:
+    """Names that hold the text, or else that look like it."""
     folded: dict[str, str] = {}
     for name in known:
         folded.setdefault(name.casefold().strip(), name)
-    near = [folded[match] for match in get_close_matches(text.casefold().strip(), folded, n=3, cutoff=0.6)]
-    return f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {_listed(known)}"
+    wanted = text.casefold().strip()
+    near = [name for name in folded if wanted and wanted in name][:NEAR]
+    near = near or get_close_matches(wanted, folded, n=NEAR, cutoff=0.6)
+    return (
+        f"did you mean {' or '.join(repr(folded[name]) for name in near)}?" if near else f"there are {_listed(known)}"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
