@@ -31,7 +31,7 @@ def check_picture(path: str | None) -> None:
         return
     from olinear.evaluation.plots import check_ending, require_matplotlib
 
-    if path == "-":
+    if path in ("", "-"):
         raise ConfigError("a picture needs a file: --plot forecast.png")
     require_matplotlib()
     check_ending(path)

@@ -53,7 +53,9 @@ def inspect(
     """
     for picture in (plot, plot_correlation):
         check_picture(picture)
-    if plot is not None and plot == plot_correlation:
+    if not path:
+        raise ConfigError("no data: give a file or a model folder, such as olinear inspect data.csv")
+    if plot is not None and plot_correlation is not None and Path(plot).resolve() == Path(plot_correlation).resolve():
         raise ConfigError(f"--plot and --plot-correlation are two pictures, both to {plot}: give two files")
     names = None if series is None else parse_names(series)
     if path != "-" and Path(path).is_dir():

@@ -158,7 +158,9 @@ def _config_of(folder: Path) -> bytes:
     except FileNotFoundError:
         hidden = _find_hidden(folder)
         found, hint = f"it has no {CONFIG}", ""
-        if not folder.exists():
+        if folder.is_file():
+            found, hint = "it is a file", ": give the folder that fit and save made"
+        elif not folder.exists():
             found, hint = "there is nothing of that name", ": check the spelling, or fit and save one first"
         if hidden is not None:
             hint = f", but an interrupted save left a whole model in {hidden}: rename that"
