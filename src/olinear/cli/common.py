@@ -178,7 +178,8 @@ def parse_names(text: str) -> list[str]:
     try:
         (names,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError) as error:
-        raise ConfigError(f"--series must be names such as a,b, found {text!r}: {error}") from error
+        hint = "a name with a comma or a quotation mark stands in double quotes"
+        raise ConfigError(f"--series must be names such as a,b, found {text!r}: {hint}") from error
     return [name.strip() for name in names if name.strip()]
 
 

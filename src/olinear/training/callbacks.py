@@ -37,7 +37,7 @@ def check_callbacks(callbacks: Any) -> tuple[Callback, ...]:
     """Refuse what is no sequence of callbacks."""
     given = tuple(callbacks) if isinstance(callbacks, Iterable) else (callbacks,)
     for each in given:
-        if not (hasattr(each, "started") and hasattr(each, "ended")):
+        if isinstance(each, type) or not (hasattr(each, "started") and hasattr(each, "ended")):
             raise ConfigError(f"a callback must be an olinear.training.Callback, found {each!r}: derive its class")
     return given
 

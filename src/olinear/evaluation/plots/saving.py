@@ -27,7 +27,8 @@ def check_ending(path: str | Path) -> str:
 
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     if kind not in FigureCanvasBase.get_supported_filetypes():
-        raise OutputError(f"{path} cannot be written: no picture ends in .{kind}: use .png, .svg or .pdf")
+        hint = "use an ending such as .png, .svg or .pdf"
+        raise OutputError(f"{path} cannot be written: no picture ends in .{kind}: {hint}")
     return kind
 
 
