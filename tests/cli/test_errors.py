@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from cli_parts import SCRIPT, call, strict_json
+from cli_parts import SCRIPT, SMALL, call, strict_json, waves
 
 from olinear.cli import main, write_any_name
 from olinear.cli.common import print_notes
@@ -24,6 +24,7 @@ from olinear.core import Note
         ("lower learning_rate, or set clip_norm=1.0", "lower learning_rate, or set --clip-norm 1.0"),
         ("pass levels=[80, 95]", "pass --levels 80,95"),
         ("the picture shows 6 of 40: series= chooses which", "the picture shows 6 of 40: --series chooses which"),
+        ("there is no series 'rank=3'", "there is no series 'rank=3'"),
         ("series.horizon=3 and my_time=4 stay", "series.horizon=3 and my_time=4 stay"),
         ("a model with horizon 24", "a model with horizon 24"),
     ],
@@ -67,6 +68,20 @@ def test_help_and_version_under_json_are_no_errors():
 def test_notes_speak_of_options_too(capsys):
     print_notes([Note("some", "pass lookback=96 or more")])
     assert capsys.readouterr().err == "note: pass --lookback 96 or more\n"
+
+
+def test_a_name_cannot_write_to_the_terminal(tmp_path):
+    """An escape sequence or a line break in a name is shown, not obeyed."""
+    frame = waves().rename(columns={"a": "\x1b[31mred", "b": "two\nlines"})
+    frame.loc[20, "b"] = 1e20
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    for outcome in (
+        call("inspect", tmp_path / "data.csv"),
+        call("inspect", tmp_path / "data.csv", "--series", "red"),
+        call("fit", tmp_path / "data.csv", "-h", 4, "--out", tmp_path / "model", *SMALL),
+    ):
+        assert "\x1b" not in outcome.out + outcome.err
+        assert "two\nlines" not in outcome.out + outcome.err
 
 
 def test_ctrl_c_ends_a_command_in_one_line(monkeypatch):

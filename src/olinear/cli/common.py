@@ -59,10 +59,10 @@ def print_message(text: str = "") -> None:
 
 def print_notes(notes: Sequence[str]) -> None:
     """Notes for a person, in the command's own words."""
-    from olinear.cli.errors import in_options
+    from olinear.cli.errors import in_options, visible
 
     for note in notes:
-        print_message(f"note: {in_options(str(note))}")
+        print_message(f"note: {visible(in_options(str(note)))}")
 
 
 def print_json(data: Any) -> None:
@@ -159,7 +159,9 @@ def _draw_table(columns: Sequence[tuple[str, Any, bool]], rows: Sequence[Sequenc
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+    from olinear.cli.errors import visible
+
+    return visible(str(value))
 
 
 def parse_levels(text: str) -> list[float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from olinear.data.frames import Panel
 from olinear.evaluation.plots.lettering import Lettering
 from olinear.evaluation.plots.saving import require_matplotlib
-from olinear.evaluation.plots.style import ACTUAL, FORECAST, HISTORY, date_axis, entitle, hide_frame
+from olinear.evaluation.plots.style import ACTUAL, FORECAST, HISTORY, LARGEST, date_axis, entitle, hide_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def plot_forecast(
     *,
     most: int | None = None,
 ) -> "Figure":
-    """One panel a series (the first six, or as many as `most`): history, forecast, intervals and the actual values.
+    """One panel a series (the first six, or as many as `most`, up to 60): history, forecast, intervals and the actual values.
 
     With each series' usual standard deviation, `std`, no axis is stretched to show a movement smaller than a tenth of
     it.
@@ -39,7 +39,7 @@ def plot_forecast(
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    shown = min(len(forecast.series), most or MOST_PANELS)
+    shown = min(len(forecast.series), most or MOST_PANELS, LARGEST)
     lettering = Lettering.of([*forecast.series[:shown], title])
     figure = Figure(figsize=(9, 1.1 + 1.45 * shown), layout="constrained")
     axes = figure.subplots(shown, 1, sharex=True, squeeze=False)[:, 0]

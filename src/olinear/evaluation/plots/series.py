@@ -9,7 +9,7 @@ from olinear.data.frames import Panel
 from olinear.evaluation.analysis.describing import SeriesSummary, describe_series, find_outliers
 from olinear.evaluation.plots.lettering import Lettering
 from olinear.evaluation.plots.saving import require_matplotlib
-from olinear.evaluation.plots.style import FORECAST, HISTORY, date_axis, entitle, hide_frame
+from olinear.evaluation.plots.style import FORECAST, HISTORY, LARGEST, date_axis, entitle, hide_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ GAP = "#f2c14e"
 
 
 def plot_series(panel: Panel, title: str = "", *, most: int | None = None) -> "Figure":
-    """One panel a series (the first twelve, or as many as `most`), with gaps shaded and outliers marked.
+    """One panel a series (the first twelve, or as many as `most`, up to 60), with gaps shaded and outliers marked.
 
     An axis shows what is usual: an outlier stands at its edge. What never moves, or has no value at the end, is said
     next to its name.
@@ -32,7 +32,7 @@ def plot_series(panel: Panel, title: str = "", *, most: int | None = None) -> "F
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    shown = min(len(panel.series), most or MOST_PANELS)
+    shown = min(len(panel.series), most or MOST_PANELS, LARGEST)
     columns = 1 if shown <= ONE_COLUMN else 2
     rows = -(-shown // columns)
     lettering = Lettering.of([*panel.series[:shown], title])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LARGEST = 60  # panels of a picture that can still be drawn and read
 HISTORY, FORECAST, ACTUAL = "#4d4d4d", "#c8102e", "#1f77b4"
 
 
