@@ -24,6 +24,8 @@ from olinear.cli.settings import settings
 HELP = """Forecast related time series with OLinear.
 
 From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then olinear predict model --plot f.png
+
+Exit codes: 0 done, 2 something to correct, 1 a fault or a failed check, 130 stopped by Ctrl-C.
 """
 
 

@@ -31,7 +31,9 @@ def plot_forecast(
     *,
     most: int | None = None,
 ) -> "Figure":
-    """One panel a series (the first six, or as many as `most`, up to 60): history, forecast, intervals and the actual values.
+    """One panel a series: history, forecast, shaded intervals and the actual values, if known.
+
+    The first six, or as many as `most`, up to 60.
 
     With each series' usual standard deviation, `std`, no axis is stretched to show a movement smaller than a tenth of
     it.
