@@ -41,6 +41,25 @@ def test_help_of_each_command_has_an_example(command):
     assert f"Example: olinear {command}" in shown
 
 
+NESTED = [
+    (group.name, command.name or command.callback.__name__.replace("_", "-"))
+    for group in app.registered_groups
+    for command in group.typer_instance.registered_commands
+]
+
+
+@pytest.mark.parametrize(("group", "command"), NESTED)
+def test_help_of_each_command_of_a_group_has_an_example(group, command):
+    shown = " ".join(done(group, command, "--help").out.split())
+    assert f"Example: olinear {group} {command}" in shown
+
+
+def test_the_help_says_the_exit_codes():
+    shown = " ".join(done("--help").out.split())
+    assert "0 done, 2 something to correct" in shown
+    assert "130 stopped" in shown
+
+
 def test_without_a_command_there_is_help():
     assert "Usage" in call().out + call().err
 

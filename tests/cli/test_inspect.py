@@ -1,9 +1,12 @@
 """`olinear inspect`: what it says of a data file and of a model."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from cli_parts import SMALL, done, refused, strict_json, to_long, waves
+from rich.cells import cell_len
 
 from olinear.forecaster import Forecaster
 
@@ -78,9 +81,68 @@ def test_many_series_are_counted_not_listed(tmp_path):
 
 
 def test_the_correlation_is_drawn(data, tmp_path):
-    outcome = done("inspect", data, "--plot", tmp_path / "c.png")
+    outcome = done("inspect", data, "--plot-correlation", tmp_path / "c.png")
     assert (tmp_path / "c.png").read_bytes().startswith(PNG)
     assert "drawn to" in outcome.err
+
+
+def test_the_series_are_drawn_besides(data, tmp_path):
+    """`--plot` draws the series, and both pictures can be had at once; one file for both is refused."""
+    both = ["--plot", tmp_path / "s.png", "--plot-correlation", tmp_path / "c.png"]
+    assert done("inspect", data, *both).err.count("drawn to") == 2
+    assert (tmp_path / "s.png").read_bytes() != (tmp_path / "c.png").read_bytes()
+    again = ["--plot", tmp_path / "s.png", "--plot-correlation", tmp_path / "." / "s.png"]
+    assert "give two files" in refused("inspect", data, *again)
+
+
+def test_some_series_alone(data):
+    """In the order asked for; names that are not there are answered with the nearest."""
+    summary = strict_json(done("inspect", data, "--json", "--series", "c,a").out)
+    assert (summary["series"], [row["series"] for row in summary["details"]]) == (2, ["c", "a"])
+    assert refused("inspect", data, "--series", "A") == "there is no series 'A': did you mean 'a'?"
+    assert refused("inspect", data, "--series", "zz") == "there is no series 'zz': there are 'a', 'b', 'c'"
+    assert "asked for twice" in refused("inspect", data, "--series", "a,a")
+    assert "at least one of" in refused("inspect", data, "--series", "")
+    assert "in double quotes" in refused("inspect", data, "--series", 'a,"b')
+
+
+def test_a_name_with_a_comma_stands_in_quotes(tmp_path):
+    waves().rename(columns={"a": "a, b"}).to_csv(tmp_path / "data.csv", index=False)
+    summary = strict_json(done("inspect", tmp_path / "data.csv", "--json", "--series", 'c, "a, b"').out)
+    assert [row["series"] for row in summary["details"]] == ["c", "a, b"]
+
+
+def test_what_stopped_never_moved_or_is_far_off_is_counted(tmp_path):
+    frame = waves()
+    frame.loc[140:, "a"] = np.nan
+    frame["b"] = 5.0
+    frame.loc[::10, "c"] = -9999
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    rows = {row["series"]: row for row in strict_json(done("inspect", tmp_path / "data.csv", "--json").out)["details"]}
+    assert [rows[name]["stale"] for name in "abc"] == [10, 0, 0]
+    assert [rows[name]["constant"] for name in "abc"] == [False, True, False]
+    assert [rows[name]["outliers"] for name in "abc"] == [0, 0, 15]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_no_number_is_cut_at_any_width(tmp_path, monkeypatch, columns):
+    """Long and wide names are folded, and columns without room follow below: every number is there whole."""
+    names = {"a": "室外温度（東京都千代田区霞が関）", "b": "a very long name " * 8, "c": "온도"}
+    frame = waves()
+    frame[["a", "b"]] *= [1.23456e-7, 1.23456e12]
+    frame.rename(columns=names).to_csv(tmp_path / "data.csv", index=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    printed = re.sub(r"\x1b\[[0-9;]*m", "", done("inspect", tmp_path / "data.csv").out)
+    table = printed.split("series ", 2)[2]
+    assert "…" not in printed
+    assert all(cell_len(line) <= columns for line in printed.splitlines())
+    for name in ("a", "b", "c"):
+        for number in (frame[name].mean(), frame[name].std(ddof=0), frame[name].min(), frame[name].max()):
+            assert f"{number:.4g}" in table.split()
+    monkeypatch.delenv("FORCE_COLOR")
+    piped = done("inspect", tmp_path / "data.csv").out
+    assert names["b"].strip() in piped, "in a pipe a row is one line"
 
 
 @pytest.mark.parametrize("case", ["constant", "two rows", "no room for the lookback"])
@@ -88,7 +150,7 @@ def test_nothing_to_correlate_is_said(tmp_path, case):
     frame = waves().assign(a=1.0, b=1.0, c=1.0) if case == "constant" else waves(2 if case == "two rows" else 150)
     frame.to_csv(tmp_path / "data.csv", index=False)
     options = ["--lookback", 100] if case.startswith("no") else []
-    outcome = done("inspect", tmp_path / "data.csv", "--plot", tmp_path / "c.png", "--json", *options)
+    outcome = done("inspect", tmp_path / "data.csv", "--plot-correlation", tmp_path / "c.png", "--json", *options)
     assert "nothing to draw" in outcome.err
     assert "correlation_of_steps" not in strict_json(outcome.out)
     assert not (tmp_path / "c.png").exists()
@@ -121,6 +183,11 @@ def test_a_model_is_drawn(tmp_path, data, blocks):
     done("fit", data, "-h", 4, "--blocks", blocks, "--out", tmp_path / "model", *SMALL)
     done("inspect", tmp_path / "model", "--plot", tmp_path / "m.png")
     assert (tmp_path / "m.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("option", [("--series", "a"), ("--plot-correlation", "x.png"), ("--lookback", 5)], ids=str)
+def test_what_is_for_data_is_refused_for_a_model(model, option):
+    assert "leave them out for a model" in refused("inspect", model, *option)
 
 
 def test_a_model_of_series_that_moved_late(tmp_path):

@@ -1,5 +1,6 @@
 """Ctrl-C in the middle of a real `olinear fit`."""
 
+import os
 import signal
 import sys
 import time
@@ -39,3 +40,21 @@ def test_ctrl_c_then_resume(tmp_path, caplog):
     assert "epoch 1/12" not in caplog.text  # that one was done
     assert not checkpoint.exists()
     assert done("predict", folder).out.count("\n") == 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for another process, and no named pipes")
+def test_ctrl_c_in_a_forecast(tmp_path, model):
+    """While it reads: 130, one line, and nothing half-written."""
+    pipe = tmp_path / "data.csv"
+    os.mkfifo(pipe)
+    process = started("predict", model, pipe, "--out", tmp_path / "f.csv", "--plot", tmp_path / "f.png")
+    try:
+        writer = os.open(pipe, os.O_WRONLY)  # waits until it is read from
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        os.close(writer)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, out, err) == (130, "", "\nstopped\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

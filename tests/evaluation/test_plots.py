@@ -61,6 +61,12 @@ def test_one_panel_a_series_and_six_at_the_most(n_series, shown):
     assert title == ("" if n_series <= 6 else f"the first 6 of {n_series} series")
 
 
+def test_a_picture_has_an_end():
+    """A thousand panels would be higher than any picture can be."""
+    figure = plot_forecast(*panels(70), most=70)
+    assert (len(figure.axes), figure.get_suptitle()) == (60, "the first 60 of 70 series")
+
+
 def test_the_title_stays_when_series_are_left_out():
     assert plot_forecast(*panels(7), title="Air").get_suptitle() == "Air (the first 6 of 7 series)"
     assert plot_forecast(*panels(2), title="Air").get_suptitle() == "Air"

@@ -1,14 +1,16 @@
 """The command's entry: what holds for all commands, and errors as one-line messages."""
 
 import logging
-import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from olinear import __version__
+from olinear.cli import STOPPED
 from olinear.cli.backtest import backtest
 from olinear.cli.bench import bench
+from olinear.cli.common import print_message
 from olinear.cli.data import data
 from olinear.cli.demo import demo
 from olinear.cli.errors import report_error
@@ -22,9 +24,24 @@ from olinear.cli.settings import settings
 HELP = """Forecast related time series with OLinear.
 
 From a table to a forecast in two lines: olinear fit data.csv --horizon 24, then olinear predict model --plot f.png
+
+Exit codes: 0 done, 2 something to correct, 1 a fault or a failed check, 130 stopped by Ctrl-C.
 """
 
-app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
+
+class Commands(TyperGroup):
+    """Our commands, of which each ends with one line when it is stopped."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run what was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print_message("\nstopped")
+            raise typer.Exit(STOPPED) from None
+
+
+app = typer.Typer(cls=Commands, help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
 for command in (fit, predict, backtest, inspect, export, models, settings, demo):
     app.command()(command)
 app.add_typer(data, name="data")
@@ -65,8 +82,3 @@ def run(arguments: list[str]) -> int:
             raise
         return report_error(error, as_json=as_json)
     return code if isinstance(code, int) else 0
-
-
-def main() -> None:
-    """The console script."""
-    sys.exit(run(sys.argv[1:]))

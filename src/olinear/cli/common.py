@@ -1,19 +1,27 @@
 """What the commands share: options, output for people and for machines."""
 
+import csv
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olinear.cli.errors import in_options
+from olinear.cli.errors import in_options, visible
 from olinear.core import ConfigError, Note
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PIPED = 10_000  # columns of a table that no terminal shows
+LEAST = 12  # columns for a name, however narrow the terminal
+GUTTER = 2  # columns between two columns of a table
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
-
+Names = Annotated[str | None, typer.Option("--series", metavar="NAMES", help="These alone, such as a,b.")]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -25,13 +33,18 @@ Memory = Annotated[
 
 
 def check_picture(path: str | None) -> None:
-    """Refuse a picture that could not be written, before any work is done for it."""
+    """Refuse a picture that could not be drawn or written, before any work is done for it."""
     from olinear.data.frames import check_writable
 
-    if path == "-":
+    if path is None:
+        return
+    from olinear.evaluation.plots import check_ending, require_matplotlib
+
+    if path in ("", "-"):
         raise ConfigError("a picture needs a file: --plot forecast.png")
-    if path is not None:
-        check_writable(path)
+    require_matplotlib()
+    check_ending(path)
+    check_writable(path)
 
 
 def check_data_folder(folder: Path | None) -> None:
@@ -54,8 +67,9 @@ def print_message(text: str = "") -> None:
 
 
 def print_notes(notes: Sequence[str]) -> None:
+    """Notes for a person, in the command's own words."""
     for note in notes:
-        print_message(f"note: {in_options(note)}")
+        print_message(f"note: {visible(in_options(str(note)))}")
 
 
 class NotesOnce:
@@ -91,36 +105,73 @@ def _plain(data: Any) -> Any:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> None:
-    """A table for a terminal: text to the left, numbers to the right with four digits."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """A table for a terminal: text to the left, numbers to the right with four digits, and none of them cut.
 
+    Where it is wider than the terminal, names are folded, and columns that still find no room follow as a second table,
+    below the first and with the same names. In a pipe a row is one line.
+    """
     if title:
         typer.echo(title)
-    table = Table(box=None, pad_edge=False)
-    for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float) for row in rows)
-        table.add_column(Text(column), justify="right" if numeric else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row))  # Text: a name may hold [brackets]
-    width = None if Console().is_terminal else 200
-    Console(width=width).print(table)
+    width = _width()
+    numeric = [bool(rows) and all(isinstance(row[each], int | float) for row in rows) for each in range(len(columns))]
+    cells = [[_cell(value) for value in row] for row in rows]
+    wide = [max(map(_cells, [name, *(row[each] for row in cells)])) for each, name in enumerate(columns)]
+    first, *others = [room if numeric[each] else min(room, max(width // 3, LEAST)) for each, room in enumerate(wide)]
+    for number, part in enumerate(_blocks(others, width - first)):
+        if number:
+            typer.echo()
+        places = [0, *(place + 1 for place in part)]
+        _draw_table(
+            [(columns[place], "right" if numeric[place] else "left", numeric[place]) for place in places],
+            [[row[place] for place in places] for row in cells],
+            width,
+        )
 
 
-def print_wide(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def print_wide(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table whose last column is as long as it must be: folded on a terminal, one line a row in a pipe."""
+    _draw_table([(name, "left", name != columns[-1]) for name in columns], rows, _width())
+
+
+def _width() -> int:
+    """Columns of the terminal; a line in a pipe has no end."""
+    from rich.console import Console
+
+    console = Console()
+    return console.width if console.is_terminal else PIPED
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Columns in the order they have, in as few tables as such a room allows, at least one column in each."""
+    blocks: list[list[int]] = [[]]
+    left = room
+    for place, width in enumerate(widths):
+        if blocks[-1] and width + GUTTER > left:
+            blocks.append([])
+            left = room
+        blocks[-1].append(place)
+        left -= width + GUTTER
+    return blocks
+
+
+def _draw_table(columns: Sequence[tuple[str, Any, bool]], rows: Sequence[Sequence[str]], width: int) -> None:
+    """Columns are (name, side, whether each cell stays on one line)."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    piped = not Console().is_terminal
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(column), no_wrap=piped or column != columns[-1], overflow="fold")
+    table = Table(box=None, pad_edge=False, show_header=any(name for name, *_ in columns))
+    for name, side, whole in columns:
+        table.add_column(Text(name), justify=side, no_wrap=whole, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
-    console = Console(width=10_000 if piped else None)
+        table.add_row(*map(Text, row))  # Text: a name may hold [brackets]
+    console = Console(width=width)
     with console.capture() as drawn:
         console.print(table)
     for line in drawn.get().splitlines():
@@ -130,17 +181,39 @@ def print_wide(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Non
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+    from olinear.cli.errors import visible
+
+    return visible(str(value))
 
 
 def parse_levels(text: str) -> list[float]:
     """`80,95` as numbers."""
+    from olinear.forecaster import check_levels
+
     try:
         levels = [float(part) for part in text.replace(" ", "").split(",") if part]
     except ValueError as error:
         raise ConfigError(f"levels must be numbers such as 80,95, found {text!r}") from error
-    from olinear.forecaster import check_level
+    return check_levels(levels)
 
-    for level in levels:
-        check_level(level)
-    return levels
+
+def parse_names(text: str) -> list[str]:
+    """`a,b` as names; one that holds a comma stands in double quotes, as in a CSV file."""
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (csv.Error, ValueError) as error:
+        hint = "a name with a comma or a quotation mark stands in double quotes"
+        raise ConfigError(f"--series must be names such as a,b, found {text!r}: {hint}") from error
+    return [name.strip() for name in names if name.strip()]
+
+
+def draw(make: Callable[[], "Figure"], path: str) -> None:
+    """Make a picture and write it, with its notes."""
+    from olinear.core.runtime import Waiting
+    from olinear.evaluation.plots import figure_notes, save_figure
+
+    with Waiting("drawing"):
+        figure = make()
+        save_figure(figure, path)
+    print_notes(figure_notes(figure))
+    print_message(f"drawn to {path}")

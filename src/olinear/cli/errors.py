@@ -8,7 +8,7 @@ import typer
 from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
-OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
+OTHERS = ("resume", "recursive", "series", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
 SWITCHES = {"True": "", "False": "no-"}
 
 
@@ -18,12 +18,19 @@ def in_options(text: str) -> str:
 
     def option(match: re.Match[str]) -> str:
         name, value = match[1].replace("_", "-"), match[2].strip("'\"")
+        if value.startswith("["):
+            value = value.strip("[]").replace(" ", "").replace("'", "")
         if value in SWITCHES:
             return f"--{SWITCHES[value]}{name}"
         return f"--{name} {value}".rstrip()
 
-    text = re.sub(rf"(?<![\w.-])({names})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w|)", option, text)
+    text = re.sub(rf"(?<![\w.'\"-])({names})=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.+-]*\w|)", option, text)
     return re.sub(rf"^({names})(?= must )", lambda match: f"--{match[1].replace('_', '-')}", text)
+
+
+def visible(text: str) -> str:
+    """A line in which nothing moves the cursor or hides: a name may hold whatever a file can."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def report_error(error: Exception, *, as_json: bool) -> int:
@@ -33,6 +40,7 @@ def report_error(error: Exception, *, as_json: bool) -> int:
     text = " ".join(str(error.format_message() if usage else error).split())  # type: ignore[attr-defined]
     if isinstance(error, OLinearError):
         text = in_options(text)
+    text = visible(text)
     if not expected:
         text = f"unexpected {type(error).__name__}: {text} (please report it; --debug shows where)"
     if as_json:

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from olinear.cli.common import Json, Plot, check_picture, parse_levels, print_json, print_message, print_notes
+from olinear.cli.common import (
+    Json,
+    Names,
+    Plot,
+    check_picture,
+    draw,
+    parse_levels,
+    parse_names,
+    print_json,
+    print_message,
+    print_notes,
+)
 
 
 def predict(
@@ -19,6 +30,7 @@ def predict(
         str | None,
         typer.Option(help="Per cent of the intervals; empty for none.", show_default="80,95 where they can be told"),
     ] = None,
+    series: Names = None,
     horizon: Annotated[int | None, typer.Option(help="Fewer steps than trained, or with --recursive more.")] = None,
     recursive: Annotated[bool, typer.Option("--recursive", help="Let forecasts feed on forecasts.")] = False,
     plot: Plot = None,
@@ -27,30 +39,31 @@ def predict(
     """Forecast what follows, in original units, with real dates and intervals.
 
     Without a file it goes on from the last rows the model was fitted on. With one, from the file's last rows: the same
-    series, at least as many rows as the model looks back on. No refit is needed.
+    series, at least as many rows as the model looks back on. No refit is needed. All series are forecast together;
+    --series says which are in the answer and in the picture, which otherwise shows the first six.
 
     Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
     """
+    from olinear.core.runtime import Waiting
     from olinear.data.frames import check_writable, write_file
     from olinear.forecaster.service import PredictRequest
     from olinear.forecaster.service import predict as forecast
 
     wanted = None if levels is None else parse_levels(levels)
+    names = None if series is None else parse_names(series)
     check_writable(out)
     check_picture(plot)
-    result = forecast(PredictRequest(model, data, wanted, horizon, recursive))
+    result = forecast(PredictRequest(model, data, wanted, horizon, recursive, names, progress=True))
     prediction = result.prediction
     print_notes(result.notes)
     frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
-        from olinear.evaluation.plots import save_figure
-
-        save_figure(prediction.plot(), plot)
-        print_message(f"drawn to {plot}")
+        draw(lambda: prediction.plot(series=names), plot)
     if as_json:
         print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))
         if out == "-":
             return
-    write_file(frame, out)
+    with Waiting(f"writing {out}", out != "-"):
+        write_file(frame, out)
     if out != "-":
         print_message(f"{len(prediction.forecast)} steps of {len(prediction.forecast.series)} series written to {out}")

@@ -166,8 +166,9 @@ def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[s
         raise
     except (ArithmeticError, TypeError, ValueError, RuntimeError) as error:
         given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        if not given:
+        if not given and not isinstance(error, TypeError):
             raise
+        given = given or "Model(n_series, lookback, horizon)"
         raise ConfigError(f"{settings.model.name} cannot be built with {given}: {error}") from error
 
 

@@ -5,20 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
-
 from olinear.core import ConfigError, DataError, NotFittedError
-from olinear.core.runtime import Amount, within_memory
+from olinear.core.runtime import Amount, Waiting, within_memory
 from olinear.core.settings import ReadingSettings, Settings, check_given, leaves
 from olinear.data.frames import Panel, read_panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
-from olinear.forecaster.fitted import Fitted, Values
+from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.fitting import Run, fit_panel
-from olinear.forecaster.known import Past
-from olinear.forecaster.limits import check_range
+from olinear.forecaster.limits import check_levels, check_path, check_range
 from olinear.forecaster.noticing import without_spikes
 from olinear.forecaster.parameters import Parameters
+from olinear.forecaster.predicting import Asked, make_prediction
 from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.reporting import describe, read_like, report_on
 from olinear.forecaster.storage import load_fitted, save_fitted
@@ -136,7 +134,7 @@ class Forecaster(Parameters):
         """
         panel = self._open(data)
         settings = self.choose(panel)
-        path = None if checkpoint is None else Path(checkpoint)
+        path = None if checkpoint is None else check_path(checkpoint, "a checkpoint")
         with within_memory(memory):
             self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks, say))
         return self
@@ -150,9 +148,10 @@ class Forecaster(Parameters):
         self,
         data: Any = None,
         *,
-        levels: list[float] | tuple[float, ...] = (),
+        levels: Sequence[float] | float = (),
         horizon: int | None = None,
         recursive: bool = False,
+        series: Sequence[str] | str | None = None,
     ) -> Any:
         """Forecast what follows the rows it was fitted on, or those of `data`, which need no refit.
 
@@ -161,30 +160,24 @@ class Forecaster(Parameters):
             levels: per cent of the intervals, such as `[80, 95]`: columns `…-lo-80` and `…-hi-80`.
             horizon: fewer steps than trained, or more, with `recursive=True`: then forecasts feed on forecasts.
             recursive: allow a horizon longer than the trained one (without intervals, which are not calibrated there).
+            series: names of those that are wanted in the answer; all are forecast together whatever is wanted.
         """
-        return self.predict_panel(data, levels=levels, horizon=horizon, recursive=recursive).to_frame()
+        return self.predict_panel(data, levels=levels, horizon=horizon, recursive=recursive, series=series).to_frame()
 
     def predict_panel(
         self,
         data: Any = None,
         *,
-        levels: list[float] | tuple[float, ...] = (),
+        levels: Sequence[float] | float = (),
         horizon: int | None = None,
         recursive: bool = False,
+        series: Sequence[str] | str | None = None,
     ) -> Prediction:
         """`predict` before it becomes a frame: history, forecast and bounds as arrays, to draw or to compute with."""
-        fitted = self.fitted
-        steps = self._steps(horizon, recursive, len(levels) > 0)
-        history = fitted.panel if data is None else self._read_context(data)
-        if not len(history):
-            raise DataError("this model was saved without context: pass the last rows, predict(data)")
-        past = fitted.context if data is None else fitted.history(history).at_end(fitted.settings.lookback)
-        answer = fitted.answer(past)
-        times = history.frequency.after(history.times[-1], steps)
-        ends = {level: answer.bounds(level) for level in levels}
-        bounds = {level: (low[0, :steps], high[0, :steps]) for level, (low, high) in ends.items()}
-        forecast = replace(history, values=self._continued(past, answer.mean, steps), times=times)
-        return Prediction(history, forecast, bounds, fitted.scaler.deviation, answer.notes())
+        asked = Asked.of(self.fitted, levels, horizon, recursive, series)
+        with Waiting("forecasting", self.progress) as waiting:
+            history = None if data is None else self._read_context(data)
+            return make_prediction(self.fitted, history, asked, waiting)
 
     def backtest(
         self,
@@ -192,7 +185,7 @@ class Forecaster(Parameters):
         *,
         windows: int = 20,
         stride: int | None = None,
-        levels: list[float] | tuple[float, ...] = (),
+        levels: Sequence[float] | float = (),
         memory: Amount = None,
         out: str | Path | None = None,
         say: Callable[[str], None] | None = None,
@@ -203,13 +196,14 @@ class Forecaster(Parameters):
         `in_sample` of the result counts those the model was trained on. Forecasts that would take more than `memory`
         (as in `fit`) are None in the result, with a note; `out`, a file, gets them all the same, piece by piece.
         """
+        check_range(windows=windows, stride=stride)
         panel, target = self.read(data), None if out is None else str(out)
         with within_memory(memory):
-            return run_backtest(self.fitted, panel, windows, stride, list(levels), target, say)
+            return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, say)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
         """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""
-        save_fitted(self.fitted, Path(folder), context=context)
+        save_fitted(self.fitted, check_path(folder), context=context)
 
     @classmethod
     def load(cls, folder: str | Path, *, model: Source | None = None) -> Self:
@@ -217,7 +211,7 @@ class Forecaster(Parameters):
 
         `model` is the class or module of a folder whose model was given as one and is not registered.
         """
-        fitted = load_fitted(Path(folder), model)
+        fitted = load_fitted(check_path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
         loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
         loaded._given, loaded._like = check_given(as_given(fitted.settings)), read_like(fitted.panel)
@@ -247,29 +241,6 @@ class Forecaster(Parameters):
     def __repr__(self) -> str:
         fitted = "" if self._fitted is None else f" fitted to {describe(self.fitted)}"
         return f"<{super().__repr__()}{fitted}>" if fitted else super().__repr__()
-
-    def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
-        trained = self.fitted.settings.horizon
-        steps = trained if horizon is None else horizon
-        check_range(horizon=steps)
-        if steps > trained and not recursive:
-            raise ConfigError(
-                f"the model was trained for {trained} steps, asked for {steps}: pass recursive=True to feed forecasts "
-                f"back in, or fit with horizon={steps}"
-            )
-        if steps > trained and with_levels:
-            raise ConfigError(
-                f"intervals are calibrated for {trained} steps, asked for {steps}: fit with horizon={steps}"
-            )
-        return steps
-
-    def _continued(self, past: Past, mean: Values, steps: int) -> Values:
-        """`steps` ahead, feeding forecasts back in where that is more than one horizon."""
-        parts = [mean[0]]
-        while sum(map(len, parts)) < steps:
-            past = past.goes_on(parts[-1][None])
-            parts.append(self.fitted.answer(past).mean[0])
-        return np.concatenate(parts)[:steps]
 
     def read(self, data: Any) -> Panel:
         """New rows, on the grid the model was fitted on, with the series in its order."""

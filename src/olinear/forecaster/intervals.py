@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import ConfigError
 from olinear.data.windows import Windows
 from olinear.forecaster.calibration import (
     ANCHORS,
@@ -20,6 +19,7 @@ from olinear.forecaster.calibration import (
     lookback_scale,
     stale_scores,
 )
+from olinear.forecaster.limits import check_level
 from olinear.forecaster.quantiles import between, conformal, curve_of, normal, pooled, tellable
 
 __all__ = ["LEAST_DEVIATION", "PREDICTED", "Intervals", "bound_columns", "check_level", "lookback_scale"]
@@ -185,12 +185,6 @@ def _kept(cells: int) -> tuple[int, ...]:
     if len(EVERY) * cells * 4 <= MOST_BYTES:
         return EVERY
     return next((levels for levels in KEPT[1:] if len(levels) * cells * 2 <= MOST_BYTES), KEPT[-1])
-
-
-def check_level(level: float) -> None:
-    """Refuse a level that no interval can have."""
-    if not 1 <= level <= 99:
-        raise ConfigError(f"a level must lie between 1 and 99 per cent, found {level:g}")
 
 
 def bound_columns(bounds: Mapping[float, tuple[Any, Any]]) -> dict[str, Any]:

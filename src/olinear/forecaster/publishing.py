@@ -157,8 +157,14 @@ def _config_of(folder: Path) -> bytes:
         return _read(folder, CONFIG, LARGEST_CONFIG)
     except FileNotFoundError:
         hidden = _find_hidden(folder)
-        hint = "" if hidden is None else f", but an interrupted save left a whole model in {hidden}: rename that"
-        raise CheckpointError(f"{folder} is not a model folder: it has no {CONFIG}{hint}") from None
+        found, hint = f"it has no {CONFIG}", ""
+        if folder.is_file():
+            found, hint = "it is a file", ": give the folder that fit and save made"
+        elif not folder.exists():
+            found, hint = "there is nothing of that name", ": check the spelling, or fit and save one first"
+        if hidden is not None:
+            hint = f", but an interrupted save left a whole model in {hidden}: rename that"
+        raise CheckpointError(f"{folder} is not a model folder: {found}{hint}") from None
 
 
 def _read(folder: Path, name: str, largest: float = float("inf")) -> bytes:

@@ -28,7 +28,10 @@ def card_of(source: Source) -> Card:
         return MODELS.find(source)
     kind = source if isinstance(source, type) else type(source)
     if not issubclass(kind, nn.Module):
-        raise ConfigError(f"a model is a name, a class of torch modules or a module, found {source!r}")
+        found = repr(source) if len(repr(source)) < 80 else f"a {kind.__name__}"
+        raise ConfigError(
+            f"a model is a name, a class of torch modules or a module, found {found}: olinear models lists the names"
+        )
     card = MODELS.card_of(kind) if isinstance(source, type) else None
     if card is not None and card.load() is kind:
         return card

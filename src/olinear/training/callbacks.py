@@ -1,9 +1,10 @@
 """What listens to a run: a live line, a log, a stop from outside, or whatever a caller needs."""
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
+from olinear.core import ConfigError
 from olinear.training.progress import TrainingProgress
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ class Callback:
 
     def ended(self, run: "RunState") -> None:
         """At the end, whatever ended it."""
+
+
+def check_callbacks(callbacks: Any) -> tuple[Callback, ...]:
+    """Refuse what is no sequence of callbacks."""
+    given = tuple(callbacks) if isinstance(callbacks, Iterable) else (callbacks,)
+    for each in given:
+        if isinstance(each, type) or not (hasattr(each, "started") and hasattr(each, "ended")):
+            raise ConfigError(f"a callback must be an olinear.training.Callback, found {each!r}: derive its class")
+    return given
 
 
 class StopWhen(Callback):

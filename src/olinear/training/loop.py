@@ -14,7 +14,7 @@ from olinear.core import Batch, DataError, TrainingDiverged
 from olinear.core.runtime import fitting_threads, own_randomness, pick_device, solving_device
 from olinear.core.settings import TrainingConfig
 from olinear.models import answer, traits_of, windows_at_once
-from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, logger
+from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, check_callbacks, logger
 from olinear.training.checkpoints import claim_checkpoint
 from olinear.training.optimizers import MakeOptimizer
 from olinear.training.sources import Source
@@ -75,7 +75,7 @@ def train(
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer)
     run.steps = math.ceil(len(training) / config.batch_size)
-    listeners = [LogEpochs(), *([ProgressLine()] if progress else []), *callbacks]
+    listeners = [LogEpochs(), *([ProgressLine()] if progress else []), *check_callbacks(callbacks)]
     with claim_checkpoint(path), own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
             run.load(path)

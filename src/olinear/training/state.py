@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from olinear.core import CheckpointError
+from olinear.core import CheckpointError, ConfigError
 from olinear.core.settings import TrainingConfig
 from olinear.training.checkpoints import ANEW, load_checkpoint, save_checkpoint
 from olinear.training.optimizers import OPTIMIZERS, MakeOptimizer
@@ -54,6 +54,9 @@ class RunState:
         self.steps = 1  # an epoch
         self.stopped = False
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        if not parameters:
+            name = type(model).__name__
+            raise ConfigError(f"{name} has no weights to train: give it parameters, or traits with closed_form=True")
         self.optimizer = (optimizer or OPTIMIZERS[config.optimizer])(parameters, config)
         self.best: Weights = {}
         self.average = copy_weights(model) if config.average_decay else {}

@@ -34,6 +34,7 @@ from olinear.core.runtime.records import read_lines as read_lines
 from olinear.core.runtime.records import read_records as read_records
 from olinear.core.runtime.records import write_lines as write_lines
 from olinear.core.runtime.records import write_records as write_records
+from olinear.core.runtime.waiting import Waiting as Waiting
 from olinear.core.runtime.workers import Assignment as Assignment
 from olinear.core.runtime.workers import Ended as Ended
 from olinear.core.runtime.workers import LogForwarder as LogForwarder

@@ -14,5 +14,8 @@ from olinear.data.frames.panel import make_table as make_table
 from olinear.data.frames.reading import read_panel as read_panel
 from olinear.data.frames.scaling import StandardScaler as StandardScaler
 from olinear.data.frames.scaling import is_new as is_new
+from olinear.data.frames.selecting import at_places as at_places
+from olinear.data.frames.selecting import find_series as find_series
+from olinear.data.frames.selecting import pick_series as pick_series
 from olinear.data.frames.streaming import check_streamable as check_streamable
 from olinear.data.frames.streaming import open_stream as open_stream

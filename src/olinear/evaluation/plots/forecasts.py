@@ -1,14 +1,15 @@
 """Forecasts with their history, intervals and actual values."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olinear.data.frames import Panel
+from olinear.evaluation.plots.lettering import Lettering
 from olinear.evaluation.plots.saving import require_matplotlib
-from olinear.evaluation.plots.style import ACTUAL, FORECAST, HISTORY, hide_frame
+from olinear.evaluation.plots.style import ACTUAL, FORECAST, HISTORY, LARGEST, date_axis, entitle, hide_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +28,12 @@ def plot_forecast(
     actual: Panel | None = None,
     std: Values | None = None,
     title: str = "",
+    *,
+    most: int | None = None,
 ) -> "Figure":
-    """One panel a series (six at the most): history, forecast, shaded intervals and, if known, the actual values.
+    """One panel a series: history, forecast, shaded intervals and the actual values, if known.
+
+    The first six, or as many as `most`, up to 60.
 
     With each series' usual standard deviation, `std`, no axis is stretched to show a movement smaller than a tenth of
     it.
@@ -36,34 +41,22 @@ def plot_forecast(
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    shown = min(len(forecast.series), MOST_PANELS)
+    shown = min(len(forecast.series), most or MOST_PANELS, LARGEST)
+    lettering = Lettering.of([*forecast.series[:shown], title])
     figure = Figure(figsize=(9, 1.1 + 1.45 * shown), layout="constrained")
     axes = figure.subplots(shown, 1, sharex=True, squeeze=False)[:, 0]
     for index, axis in enumerate(axes):
         _draw_series(axis, index, history, forecast, bounds or {}, actual)
+        style: dict[str, Any] = {"fontsize": 9, "fontweight": "bold", "family": lettering.family}
+        axis.set_title(lettering.write(index), loc="left", parse_math=False, **style)
         if std is not None:
             _widen(axis, 0.2 * float(std[index]))
-    if history.frequency.kind != "integer":
-        _date(axes[-1], forecast)
-    hidden = len(forecast.series) - shown
-    if hidden:
-        part = f"the first {shown} of {len(forecast.series)} series"
-        title = f"{title} ({part})" if title else part
-    if title:
-        figure.suptitle(title, fontsize=11)
+    date_axis(axes[-1], forecast)
+    entitle(figure, lettering, title, shown, len(forecast.series))
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
+    lettering.put_note(figure, range(shown))
     return figure
-
-
-def _date(axis: "Axes", panel: Panel) -> None:
-    """Marks at round hours and days of the panel's own time zone."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    zone = getattr(panel.times, "tz", None)
-    locator = AutoDateLocator(minticks=4, maxticks=9, tz=zone)
-    axis.xaxis.set_major_locator(locator)
-    axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
 
 
 def _draw_series(
@@ -84,7 +77,6 @@ def _draw_series(
         axis.plot(actual.times, actual.values[:, index], color=ACTUAL, lw=1.2, label="actual")
     marker = "o" if len(ahead) == 1 else None
     axis.plot(ahead, forecast.values[:, index], color=FORECAST, lw=1.6, marker=marker, label="forecast")
-    axis.set_title(forecast.series[index], loc="left", fontsize=9, fontweight="bold", parse_math=False)
     axis.margins(x=0.01)
     axis.tick_params(labelsize=8)
     hide_frame(axis)

@@ -13,11 +13,23 @@ if TYPE_CHECKING:
 def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write the picture; its kind follows from the ending."""
     target = Path(path)
+    kind = check_ending(target)
     try:
         with replacing(target) as part:
-            figure.savefig(part, dpi=130, format=target.suffix.removeprefix(".") or "png")
+            figure.savefig(part, dpi=130, format=kind)
     except ValueError as error:
         raise OutputError(f"{path} cannot be written: {error}: use an ending such as .png, .svg or .pdf") from error
+
+
+def check_ending(path: str | Path) -> str:
+    """The kind of a picture by its ending; PNG without one."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kind = Path(path).suffix.removeprefix(".").lower() or "png"
+    if kind not in FigureCanvasBase.get_supported_filetypes():
+        hint = "use an ending such as .png, .svg or .pdf"
+        raise OutputError(f"{path} cannot be written: no picture ends in .{kind}: {hint}")
+    return kind
 
 
 def require_matplotlib() -> None:

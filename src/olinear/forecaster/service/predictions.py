@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from olinear.core.runtime import Waiting
 from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
+from olinear.forecaster.limits import check_levels
 from olinear.forecaster.prediction import Prediction
 
 USUAL = (80.0, 95.0)
@@ -24,6 +26,8 @@ class PredictRequest:
             note, where the model has none.
         horizon: fewer steps than trained, or with `recursive` more.
         recursive: let forecasts feed on forecasts.
+        series: names of those that are wanted in the answer, if not all.
+        progress: draw a line on a terminal where it takes long.
     """
 
     model: Path | Forecaster
@@ -31,6 +35,8 @@ class PredictRequest:
     levels: Sequence[float] | None = None
     horizon: int | None = None
     recursive: bool = False
+    series: Sequence[str] | None = None
+    progress: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,15 +49,19 @@ class PredictResult:
 
 def predict(request: PredictRequest) -> PredictResult:
     """Forecast what follows, in original units."""
-    forecaster = open_model(request.model)
+    with Waiting("loading the model", request.progress):
+        forecaster = open_model(request.model)
     levels, notes = keep_levels(request.levels, forecaster)
-    trained = forecaster.fitted.settings.horizon
-    if levels and request.recursive and request.horizon is not None and request.horizon > trained:
+    trained, steps = forecaster.fitted.settings.horizon, request.horizon
+    if levels and request.recursive and isinstance(steps, int) and steps > trained:
         notes.append(f"no intervals beyond the trained horizon of {trained} steps, and so none at all")
         levels = []
-    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
-    prediction = forecaster.predict_panel(data, levels=levels, horizon=request.horizon, recursive=request.recursive)
-    return PredictResult(prediction, notes + (prediction.history.notes if data is not None else []))
+    with Waiting(f"reading {request.data}", request.progress):
+        data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
+    asked: dict[str, Any] = {"levels": levels, "horizon": steps, "recursive": request.recursive}
+    prediction = forecaster.predict_panel(data, **asked, series=request.series)
+    read = prediction.history.notes if data is not None else []
+    return PredictResult(prediction, [*notes, *read, *prediction.notes])
 
 
 def open_model(model: Path | Forecaster) -> Forecaster:
@@ -61,7 +71,7 @@ def open_model(model: Path | Forecaster) -> Forecaster:
 
 def keep_levels(levels: Sequence[float] | None, forecaster: Forecaster) -> tuple[list[float], list[str]]:
     """The levels asked for, or the usual ones that can be told; none and a note, if the model has no intervals."""
-    wanted = list(USUAL if levels is None else levels)
+    wanted = list(USUAL) if levels is None else check_levels(levels)
     if not forecaster.has_intervals:
         return [], [NO_INTERVALS] if wanted else []
     intervals = forecaster.fitted.intervals
