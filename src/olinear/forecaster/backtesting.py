@@ -1,4 +1,4 @@
-"""Rolling origins: what the forecasts would have been, next to the actual values and to two naive forecasts."""
+"""Rolling origins: what the forecasts would have been, next to the actual values and to three naive forecasts."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,16 +10,17 @@ from torch import Tensor
 
 from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
 from olinear.data.frames import Panel, build_frame, make_table
-from olinear.evaluation import Context, SeasonalScale, last_value, score, seasonal_naive, tails
+from olinear.evaluation import Context, SeasonalScale, drift, last_value, score, seasonal_naive, tails
 from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.known import History
+from olinear.forecaster.limits import check_range
 
 if TYPE_CHECKING:
     from olinear.forecaster.fitted import Fitted
 
 Values = NDArray[np.float64]
 Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
-LAST, SEASONAL, ALL = "last value", "seasonal naive", "(all)"
+LAST, SEASONAL, DRIFT, ALL = "last value", "seasonal naive", "drift", "(all)"
 STANDARDISED = ("mse", "mae")  # also given on the scale of the training rows
 
 
@@ -82,8 +83,7 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
 
 
 def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
-    if windows < 1 or (stride is not None and stride < 1):
-        raise ConfigError(f"windows and stride must be at least 1, found {windows} and {stride}")
+    check_range(windows=windows, stride=stride)
     first, last = lookback, rows - horizon
     if last < first:
         raise DataError(
@@ -102,7 +102,9 @@ def _naive(
     season = min(season, int(origins[0]))
     repeat = seasonal_naive(horizon, season)  # origin by origin: a season can be much longer than a lookback
     seasonal = [repeat(torch.from_numpy(known.before(origin, season).values)) for origin in origins[:, None]]
-    return {LAST: Point(last_value(horizon)(torch.from_numpy(lookbacks))), SEASONAL: Point(torch.cat(seasonal))}
+    rows = torch.from_numpy(lookbacks)
+    forecasts = {LAST: last_value(horizon)(rows), SEASONAL: torch.cat(seasonal), DRIFT: drift(horizon)(rows)}
+    return {name: Point(forecast) for name, forecast in forecasts.items()}
 
 
 def _with_intervals(mean: Values, bounds: Bounds) -> Output:

@@ -15,7 +15,7 @@ from olinear.forecaster.choosing import as_given, choose_settings
 from olinear.forecaster.fitted import Fitted, Values
 from olinear.forecaster.fitting import Run, fit_panel
 from olinear.forecaster.known import Past
-from olinear.forecaster.limits import check_range
+from olinear.forecaster.limits import check_levels, check_range
 from olinear.forecaster.noticing import without_spikes
 from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
@@ -188,7 +188,7 @@ class Forecaster(Parameters):
         The origins are the last `windows` that leave a whole horizon, a horizon apart (or closer where rows are few);
         `in_sample` of the result counts those the model was trained on.
         """
-        return run_backtest(self.fitted, self.read(data), windows, stride, list(levels))
+        return run_backtest(self.fitted, self.read(data), windows, stride, check_levels(levels))
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
         """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""
