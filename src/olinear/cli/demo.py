@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olinear.cli.common import print_message, print_table
+from olinear.cli.worth import print_worth
 
 if TYPE_CHECKING:
     from olinear.data.frames import Panel
@@ -44,10 +45,14 @@ def demo(
     report = forecaster.report()
     print_message(f"best of {report['epochs']} epochs on validation: {report['best_epoch']}; {report['seconds']:.0f} s")
 
+    if "worth" in report:
+        print_worth(report["worth"], f"On the newest {report['worth']['rows']} hours of those, which no choice saw")
+        typer.echo()
+
     scores = forecaster.backtest(frame, windows=test - HORIZON + 1, stride=1, levels=[90])
     rows = [
         (name, scores.score(name, metric="standardised_mse"), scores.score(name, metric="standardised_mae"))
-        for name in ("OLinear", "last value", "seasonal naive")
+        for name in ("OLinear", "last value", "seasonal naive", "drift")
     ]
     title = f"The last fifth, {scores.windows} windows of {HORIZON} hours, standardised scale"
     print_table(("", "MSE", "MAE"), rows, title=title)

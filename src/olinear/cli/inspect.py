@@ -8,6 +8,7 @@ import typer
 
 from olinear.cli.common import Json, Plot, check_picture, print_json, print_message, print_notes, print_table
 from olinear.cli.options import with_settings
+from olinear.cli.worth import print_worth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +118,11 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     if as_json:
         print_json(report | {"names": fitted.panel.series, "spectrum": spectrum.variances, "notes": notes})
         return
+    worth = report.pop("worth", None)
     _print_summary(report)
+    if worth is not None:
+        typer.echo()
+        print_worth(worth, f"On the newest {worth['rows']} rows of the fit, which no choice saw")
 
 
 def _save(figure: "Figure", path: str) -> None:

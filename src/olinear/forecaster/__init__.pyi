@@ -6,3 +6,4 @@ from olinear.forecaster.forecaster import Forecaster as Forecaster
 from olinear.forecaster.intervals import check_level as check_level
 from olinear.forecaster.prediction import Prediction as Prediction
 from olinear.forecaster.publishing import check_target as check_target
+from olinear.forecaster.worth import describe_worth as describe_worth

@@ -8,12 +8,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
+from olinear.core import Batch, ConfigError, DataError, Note, Output, Point, Quantiles
 from olinear.data.frames import Panel, build_frame, make_table
 from olinear.evaluation import Context, SeasonalScale, drift, last_value, score, seasonal_naive, tails
 from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.known import History
 from olinear.forecaster.limits import check_range
+from olinear.forecaster.worth import summarise
 
 if TYPE_CHECKING:
     from olinear.forecaster.fitted import Fitted
@@ -39,6 +40,21 @@ class Backtest:
     metrics: Any
     windows: int
     in_sample: int  # windows with a target in the training rows
+
+    def worth(self, most: int | None = 20) -> dict[str, Any]:
+        """How much better the forecasts are than the best naive ones, together and for the `most` worst series."""
+        return summarise(self.metrics, most)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of it: windows in the rows of the fit."""
+        if not self.in_sample:
+            return []
+        text = (
+            f"{self.in_sample} of {self.windows} windows lie in the rows the model was fitted on, and their scores "
+            "flatter: pass rows that came after those of the fit, or fit on older ones"
+        )
+        return [Note("backtest-in-sample", text)]
 
     def score(self, forecaster: str | None = None, series: str = "(all)", metric: str = "standardised_mse") -> float:
         """One number of `metrics`: of the model, which comes first, or of the forecaster named."""
@@ -72,7 +88,8 @@ def run_backtest(fitted: "Fitted", panel: Panel, windows: int, stride: int | Non
     )
     batch = Batch(torch.from_numpy(lookbacks), torch.from_numpy(actual))
     context = _context(panel.values[: origins[0]], season, bounds)
-    metrics = _metrics(outputs, batch, context, torch.from_numpy(fitted.scaler.deviation), panel.series)
+    unit = np.where(fitted.active, fitted.scaler.deviation, np.nan)  # a series that never moved has none
+    metrics = _metrics(outputs, batch, context, torch.from_numpy(unit), panel.series)
     rows = (origins[:, None] + steps).ravel()
     flat = Panel(actual.reshape(len(rows), -1), panel.times[rows], panel.series, panel.frequency, panel.style)
     columns = {"": mean, "-actual": actual} | bound_columns(bounds)
@@ -134,7 +151,7 @@ def _metrics(
     for name, output in outputs.items():
         plain = score([(output, batch)], context=context)
         relative = Point((output.point - batch.targets) / unit)  # errors, which are forecasts of zero
-        scaled = score([(relative, Batch(batch.past, 0 * batch.targets))], STANDARDISED)
+        scaled = score([(relative, Batch(batch.past, 0 * relative.point))], STANDARDISED)
         for label, own, its in zip(
             [ALL, *series], [plain, *plain.by_series()], [scaled, *scaled.by_series()], strict=True
         ):

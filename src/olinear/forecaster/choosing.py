@@ -13,6 +13,7 @@ from olinear.models import Source, card_of, check_options
 
 MOST_LOOKBACK = 720
 MOST_HELD_OUT = 20  # horizons
+MOST_REFITTED = 5000  # rows; benchmarks/refit.py measures what a second training brings
 
 
 def choose_settings(
@@ -40,6 +41,7 @@ def choose_settings(
             f"holdout must be 0 or at least one horizon of {horizon} rows, found {given['holdout']}: pass "
             f"holdout={horizon} or more"
         )
+    given.setdefault("refit", rows <= MOST_REFITTED)
     settings = make_settings(_training_for(windows, n_series) | given | _model_for(given, source, windows, n_series))
     check_options(source, settings.model.arguments)
     return settings

@@ -12,16 +12,19 @@ from torch import nn
 from olinear.core import ConfigError, DataError, Note, OLinearError
 from olinear.core.runtime import own_randomness
 from olinear.core.settings import Settings
-from olinear.data.frames import Panel, bridge_gaps
+from olinear.data.frames import FrameStyle, Panel, bridge_gaps
 from olinear.evaluation.analysis import spectrum
+from olinear.forecaster.backtesting import run_backtest
 from olinear.forecaster.calibration import FEW, MOST_STALE
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.noticing import notes_on, without_spikes
 from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
-from olinear.forecaster.worth import find_worth, note_on
+from olinear.forecaster.worth import LEVEL, note_on
 from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, train
+
+MOST_CELLS = 2**22  # forecast for the score; of more windows than that, some are left out evenly
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,15 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
     never_negative = ~(np.fmin.reduce(known, axis=0) < 0)
     intervals = _calibrate(fitted, rows, rows.split.validation, rows.known)
     judged = replace(fitted, nonnegative=never_negative, intervals=intervals)
-    worth = find_worth(judged, panel, len(rows.split.test))
-    fitted.record["worth"] = worth
+    held_out = rows.split.test
+    count = len(held_out) - rows.horizon + 1
+    most = max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)
+    stride = -(-count // most)
+    levels = [float(LEVEL)] if intervals.highest >= LEVEL else []
+    plain = replace(panel, style=FrameStyle(layout="long"))  # the cheapest for many series
+    found = run_backtest(judged, plain, -(-count // stride), stride, levels)
+    span = {"rows": len(held_out), "windows": found.windows, "first": str(panel.times[held_out.start])}
+    worth = fitted.record["worth"] = span | {"last": str(panel.times[-1])} | found.worth()
     note = note_on(worth)
     if note is not None:
         fitted.panel.notes.append(note)

@@ -44,6 +44,4 @@ def backtest(request: BacktestRequest) -> BacktestResult:
     data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
     levels, notes = keep_levels(request.levels, forecaster)
     result = forecaster.backtest(data, windows=request.windows, stride=request.stride, levels=levels)
-    if result.in_sample:
-        notes.append(f"{result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
-    return BacktestResult(result, notes)
+    return BacktestResult(result, result.notes + notes)
