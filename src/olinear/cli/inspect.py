@@ -107,7 +107,6 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     if spectrum:
         report["features_for_90_percent"] = spectrum.features_for(0.9)
     mixing = mixing_matrices(fitted.model)
-    print_notes(notes)
     if plot is not None and not (mixing or spectrum):
         print_message("note: nothing to draw: the model has neither a spectrum nor a NormLin")
     elif plot is not None:
@@ -115,6 +114,7 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
 
         varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]
         _save(plot_model(mixing, varying, spectrum.variances), plot)
+    print_notes(notes)
     if as_json:
         print_json(report | {"names": fitted.panel.series, "spectrum": spectrum.variances, "notes": notes})
         return

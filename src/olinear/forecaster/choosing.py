@@ -13,7 +13,7 @@ from olinear.models import Source, card_of, check_options
 
 MOST_LOOKBACK = 720
 MOST_HELD_OUT = 20  # horizons
-MOST_REFITTED = 5000  # rows; benchmarks/refit.py measures what a second training brings
+MOST_REFITTED = 1000  # rows; benchmarks/refit.py measures what a second training brings
 
 
 def choose_settings(

@@ -107,6 +107,7 @@ def learn_again(fitted: Fitted, rows: FitRows, report: TrainingReport, run: Run)
         resume=run.resume,
         progress=run.progress,
         callbacks=[Unjudged(callback) for callback in run.callbacks],
+        name="refit",
     )
     if found.stopped:
         fitted.panel.notes.append(
