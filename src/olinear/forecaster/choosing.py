@@ -105,7 +105,7 @@ def validation_rows(rows: int, share: float, lookback: int, horizon: int) -> int
 
 
 def default_holdout(judging: int, horizon: int) -> int:
-    """How many of the rows that do not train are seen by no choice: a quarter of them in whole horizons, at most twenty.
+    """How many of the rows that do not train are seen by no choice: whole horizons, a quarter of them, at most twenty.
 
     One horizon where a quarter is less, if that leaves two to choose by; else none.
     """

@@ -38,7 +38,7 @@ class Run:
 
 
 def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
-    """Train on the older rows, choose by later ones, score on the newest; then learn from all of them where that pays."""
+    """Train on the older rows, choose by later ones, score on the newest; then learn from all, if that is wanted."""
     if settings.reading.missing == "error":
         panel.refuse_gaps()
     panel = without_spikes(replace(panel, notes=list(panel.notes)))  # the caller's own stay as they are

@@ -30,7 +30,7 @@ class Forecaster(Parameters):
     """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
-    and calibrate the intervals. On the newest of those, which no choice saw, the model is scored next to naive forecasts
+    and calibrate the intervals. On the newest of those, which no choice saw, the model is scored next to naive ones
     (`report()["worth"]`). With `refit=True` a second model is then trained on all rows for the chosen number of epochs.
 
     Every argument is a setting; docs/settings.md has them all with their ranges.

@@ -43,10 +43,10 @@ def check_levels(levels: Any) -> list[float]:
     """The levels of intervals as a list; refused is what is no list of numbers between 1 and 99."""
     wanted = "levels must be a list of numbers in per cent, such as [80, 95]"
     if isinstance(levels, str | bytes) or not isinstance(levels, Iterable):
-        raise ConfigError(f"{wanted}, found {levels!r}: pass [{levels}]")
+        raise ConfigError(f"{wanted}, found {levels!r}: pass a list")
     found = list(levels)
     for level in found:
         if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating):
             raise ConfigError(f"{wanted}, found {level!r} in it: pass numbers")
-        check_level(level)
+        check_level(float(level))
     return found

@@ -65,7 +65,9 @@ def _number(value: float) -> float | None:
 def note_on(worth: Mapping[str, Any]) -> Note | None:
     """A warning where forecasts are no better than naive ones, or could not be compared with them."""
     if worth["better"] is None:
-        return Note("worth-not-scored", f"nothing of the newest {worth['rows']} rows could be scored next to naive forecasts")
+        return Note(
+            "worth-not-scored", f"nothing of the newest {worth['rows']} rows could be scored next to naive forecasts"
+        )
     if worth["better"] > 0:
         return None
     return Note(
