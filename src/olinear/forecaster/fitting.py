@@ -130,7 +130,8 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
     """Score the judged model on the held-out rows, with what was known before them."""
     known = panel.values[: rows.known.stop]
     never_negative = ~(np.fmin.reduce(known, axis=0) < 0)
-    intervals = _calibrate(fitted, rows, rows.split.validation, rows.known)
+    gaps = bool(np.isnan(panel.values[len(known) - 1 :]).any())  # else no series is stale at any of these origins
+    intervals = _calibrate(fitted, rows, rows.split.validation, rows.known if gaps else None)
     judged = replace(fitted, nonnegative=never_negative, intervals=intervals)
     held_out = rows.split.test
     count = len(held_out) - rows.horizon + 1
@@ -146,17 +147,18 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
         fitted.panel.notes.append(note)
 
 
-def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range) -> Intervals:
+def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) -> Intervals:
     """Intervals of fresh series from a span of rows that did not train, of stale ones from all that are known.
 
     What is wrong with a stale forecast is what is not known, more than what was learnt; and the newest rows hold few
-    stretches as long as a lookback. It costs a tenth of the training at the most.
+    stretches as long as a lookback. It costs a tenth of the training at the most; without `known` it is left out.
     """
     model, epochs, n_train = fitted.model, fitted.settings.training.max_epochs, len(rows.split.train)
     if model is None:
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
-    return Intervals.calibrate(model, rows.windows(span)).with_stale(model, rows.windows(known), n_train, most)
+    fresh = Intervals.calibrate(model, rows.windows(span))
+    return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
 
 def _say_few(panel: Panel, found: Intervals) -> None:
