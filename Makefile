@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-marks accuracy clean .venv
+.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-refit bench-marks accuracy clean .venv
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -36,6 +36,10 @@ bench-scaling: .venv
 # What low-rank mixing of series costs in accuracy, on 170 series (resumable; needs OLINEAR_DATA).
 bench-rank: .venv
 	$(BIN)/python benchmarks/rank.py
+
+# What it brings to train again on all rows, and on the newest ones (half an hour; resumable; needs OLINEAR_DATA).
+bench-refit: .venv
+	$(BIN)/python benchmarks/refit.py
 
 # What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv

@@ -6,7 +6,10 @@ from pathlib import Path
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def add_row(path: Path, row: Mapping[str, object]) -> None:

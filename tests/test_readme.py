@@ -2,9 +2,12 @@
 
 import csv
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from olinear.forecaster.choosing import MOST_REFITTED
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,3 +71,15 @@ def test_twenty_thousand_series_fit():
     row = next(row for row in read_rows("scaling.csv") if row["n"] == "20000")
     assert (row["rank"], row["m"], row["b"]) == ("64", "128", "2")
     assert float(row["megabytes"]) < 1000
+
+
+def test_the_refit_table_is_what_was_measured(monkeypatch: pytest.MonkeyPatch):
+    """And it is what the default follows: up to so many rows a second training gains more than two per cent."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    lines = import_module("refit").table()
+    assert "\n".join(lines) in (ROOT / "docs" / "forecasting.md").read_text()
+    cells = [[cell.strip() for cell in line.split("|")] for line in lines]
+    errors = {int(row[1]): float(row[4]) for row in cells if row[2] == "refit"}
+    assert {rows for rows, error in errors.items() if error < 0.98} == {
+        rows for rows in errors if rows <= MOST_REFITTED
+    }

@@ -176,7 +176,9 @@ def test_backtest_for_machines(model, data):
     result = strict_json(done("backtest", model, data, "--windows", 4, "--stride", 2, "--levels", "90", "--json").out)
     assert (result["windows"], result["in_sample"]) == (4, 4)
     rows = {(row["forecaster"], row["series"]): row for row in result["metrics"]}
-    assert len(rows) == 3 * 4
+    assert len(rows) == 4 * 4
+    assert result["worth"]["naive"].keys() == {"last value", "seasonal naive", "drift"}
+    assert [note["code"] for note in result["notes"]] == ["backtest-in-sample"]
     assert rows["last value", "(all)"]["coverage_90"] is None  # NaN is not JSON
     expected = Forecaster.load(model).backtest(waves(), windows=4, stride=2, levels=[90])
     assert rows["OLinear", "a"]["mae"] == pytest.approx(expected.score(series="a", metric="mae"))
@@ -198,10 +200,39 @@ def test_the_scores_printed_are_the_scores(model, data):
     assert "3 windows, all series" in printed
     ours = next(line for line in printed.splitlines() if line.startswith("OLinear "))
     assert ours.split()[1:5] == [
-        f"{expected.score(metric=name):.4g}" for name in ("mse", "mae", "standardised_mse", "standardised_mae")
+        f"{expected.score(metric=name):.4g}" for name in ("standardised_mae", "standardised_mse", "mase", "coverage_80")
     ]
     row = next(line for line in printed.splitlines() if line.startswith("b "))
     assert row.split()[1] == f"{expected.score(series='b', metric='standardised_mae'):.4g}"
+
+
+def test_backtest_leads_with_what_it_is_worth(model, data):
+    """First the share by which it is better; errors in the units of the data, which differ, come last."""
+    printed = done("backtest", model, data, "--windows", 3).out
+    worth = Forecaster.load(model).backtest(waves(), windows=3, levels=[80, 95]).worth()
+    first = printed.splitlines()[0]
+    assert f"{abs(worth['better']):.1%} better" in first
+    assert worth["best_naive"] in first
+    assert printed.index("std MAE") < printed.index("MASE") < printed.index("original units") < printed.index("\nMSE ")
+
+
+def test_backtest_lists_the_worst_series_or_all(tmp_path):
+    """Of thousands of series the worst twenty are what a person can read."""
+    values, step = waves()["a"].to_numpy(), np.arange(150)
+    names = [f"s{n:02d}" for n in range(25)]
+    series = {name: np.roll(values, n) + np.sin(step * step * n) * n / 20 for n, name in enumerate(names)}
+    pd.DataFrame({"time": waves()["time"]} | series).to_csv(tmp_path / "many.csv", index=False)
+    done("fit", tmp_path / "many.csv", "-h", 4, "--out", tmp_path / "model", *SMALL)
+    asked = ["backtest", tmp_path / "model", tmp_path / "many.csv", "--windows", 3]
+    short, whole = done(*asked).out, done(*asked, "--all").out
+    worth = strict_json(done(*asked, "--all", "--json").out)["worth"]
+    shares = [own["better"] for own in worth["by_series"]]
+    assert shares == sorted(shares)
+    assert sorted(own["series"] for own in worth["by_series"]) == names
+    listed = [line.split()[0] for line in whole.splitlines() if line[:3] in names]
+    assert listed == [own["series"] for own in worth["by_series"]]
+    assert [line.split()[0] for line in short.splitlines() if line[:3] in names] == listed[:20]
+    assert "and 5 more series: --all lists them" in short
 
 
 def test_unseen_rows_need_no_note(model, tmp_path):

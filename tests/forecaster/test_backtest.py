@@ -94,10 +94,37 @@ def test_windows_on_the_rows_of_the_fit_are_counted(fitted, frame):
     assert small().fit(zoned[:130]).backtest(zoned, windows=20, stride=1).in_sample == 3
 
 
+def test_windows_in_sample_are_said(fitted, frame):
+    note = fitted.backtest(frame[:130], windows=5).notes[0]
+    assert note.code == "backtest-in-sample"
+    assert "5 of 5 windows" in note
+    assert "pass rows that came after those of the fit" in note
+    assert fitted.backtest(frame, windows=3).notes == []
+
+
 def test_too_few_rows(fitted, frame):
     assert fitted.backtest(frame[: LOOKBACK + HORIZON]).windows == 1
     with pytest.raises(DataError, match=r"lookback 12 and horizon 4 needs 16 rows, found 15"):
         fitted.backtest(frame[: LOOKBACK + HORIZON - 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"windows": 2.5}, "windows must be a whole number, found 2.5"),
+        ({"windows": None}, "windows must be a whole number, found None"),
+        ({"windows": True}, "windows must be a whole number, found True"),
+        ({"stride": "2"}, "stride must be a whole number, found '2'"),
+        ({"levels": 80}, "found 80: pass a list"),
+        ({"levels": "80"}, "found '80': pass a list"),
+        ({"levels": ["80"]}, "found '80' in it: pass numbers"),
+        ({"levels": [None]}, "found None in it"),
+    ],
+)
+def test_arguments_of_another_kind(fitted, frame, given, words):
+    """Expected, found, and what to pass instead; no raw error."""
+    with pytest.raises(ConfigError, match=words):
+        fitted.backtest(frame, **given)
 
 
 @pytest.mark.parametrize(("windows", "stride"), [(0, None), (-1, None), (5, 0), (5, -2)])
@@ -124,11 +151,13 @@ def gappy(frame):
 
 
 def naive(frame, origins):
-    """Last value and seasonal naive by slicing; the season of hours is 24."""
+    """Last value, seasonal naive and drift by slicing; the season of hours is 24."""
     known = frame[SERIES].ffill().to_numpy()
     last = np.stack([np.repeat(known[origin - 1 : origin], HORIZON, axis=0) for origin in origins])
     season = np.stack([known[origin - 24 : origin][:HORIZON] for origin in origins])
-    return {"last value": last, "seasonal naive": season}
+    slope = np.stack([(known[origin - 1] - known[origin - LOOKBACK]) / (LOOKBACK - 1) for origin in origins])
+    line = last + slope[:, None] * np.arange(1, HORIZON + 1)[:, None]
+    return {"last value": last, "seasonal naive": season, "drift": line}
 
 
 def test_every_score_by_plain_numpy(fitted, frame):
@@ -139,7 +168,7 @@ def test_every_score_by_plain_numpy(fitted, frame):
     assert np.isnan(actual).sum() == 9
     deviation = data[SERIES][:104].std(ddof=0).to_numpy()  # the training rows: four fifths of 130
     forecasts = {"OLinear": cube(result), **naive(data, origins_of(result, data))}
-    assert len(result.metrics) == 3 * 4
+    assert len(result.metrics) == 4 * 4
     for name, forecast in forecasts.items():
         for label, pick in [("(all)", [0, 1, 2]), ("a", [0]), ("b", [1]), ("c", [2])]:
             error = (forecast - actual)[..., pick]

@@ -46,7 +46,7 @@ def test_gaps_are_left_out_of_the_score(frame):
     data = frame.copy()
     data.loc[125:134, "b"] = nan
     data.loc[[140, 141], "a"] = nan
-    forecaster = small().fit(data)
+    forecaster = small(holdout=0).fit(data)
     fitted, values = forecaster.fitted, data[["a", "b", "c"]].to_numpy()
     bridged = data[["a", "b", "c"]].ffill().to_numpy()
     losses = []

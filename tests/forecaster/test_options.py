@@ -21,7 +21,8 @@ def test_the_report_says_what_was_chosen(frame):
     assert report["parameters"] > 1000
     assert report["validation_loss"] > 0
     assert (report["best_epoch"], report["epochs"]) == (1, 1)
-    assert report["notes"] == []
+    assert (report["holdout"], report["worth"]["rows"], report["refit"]) == (4, 4, True)
+    assert [note.code for note in report["notes"]] == ["worth-no-better"]  # after one epoch
     assert {"model_dim", "blocks", "dropout", "batch_size", "learning_rate", "schedule", "patience"} <= report.keys()
 
 

@@ -1,17 +1,20 @@
 """`olinear backtest`: how good the forecasts would have been."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olinear.cli.common import Json, Memory, NotesOnce, parse_levels, print_json, print_message, print_table
+from olinear.cli.worth import print_by_series, print_worth
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from olinear.forecaster import Backtest
 
 ALL = "(all)"
-ERRORS = ("mse", "mae", "standardised_mse", "standardised_mae")
+FIRST = {"standardised_mae": "std MAE", "standardised_mse": "std MSE", "mase": "MASE"}
+IN_UNITS = ("mse", "rmse", "mae", "crps", "width")  # mean over series of different units: for a single one at best
+MOST_SERIES = 20
 
 
 def backtest(
@@ -31,15 +34,16 @@ def backtest(
         str | None, typer.Option(metavar="FILE", help="Write all forecasts next to the actual values.")
     ] = None,
     memory: Memory = None,
+    every: Annotated[bool, typer.Option("--all", help="List every series, not only the worst twenty.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Forecast from past origins and compare with the actual values, and with two naive forecasts.
+    """Forecast from past origins and compare with the actual values, and with three naive forecasts.
 
-    Errors are in original units and on the standardised scale (each series divided by its standard deviation in
-    training), on which series can be compared. Coverage is the share of values inside the interval; docs/forecasting.md
-    says what the other scores are.
+    First come errors in which series of any unit count alike: on the standardised scale (each series divided by its
+    standard deviation in training), and MASE. Coverage is the share of values inside the interval.
+    docs/forecasting.md says what the other scores are. Rows of the fit flatter: use newer ones.
 
-    Example: olinear backtest model data.csv --windows 20
+    Example: olinear backtest model newer.csv --windows 20
     """
     from olinear.data.frames import check_writable
     from olinear.forecaster.service import BacktestRequest
@@ -54,28 +58,33 @@ def backtest(
     note.rest(done.notes)
     if out is not None:
         print_message(f"{result.windows} windows written to {out}")
+    worth = result.worth(None if every else MOST_SERIES)
     if as_json:
-        print_json(
-            {"windows": result.windows, "in_sample": result.in_sample, "metrics": result.metrics.to_dict("records")}
-        )
+        found = {"windows": result.windows, "in_sample": result.in_sample, "worth": worth, "notes": done.notes}
+        print_json(found | {"metrics": result.metrics.to_dict("records")})
         return
-    _print_scores(result.metrics, result.windows)
+    print_worth(worth, f"{result.windows} windows, all series")
+    typer.echo()
+    _print_scores(result, worth)
 
 
-def _print_scores(metrics: "pd.DataFrame", windows: int) -> None:
-    """All series together: errors and coverage, then every other score; then series by series, the standardised MAE."""
+def _print_scores(result: "Backtest", worth: dict[str, Any]) -> None:
+    """All series together, series by series, then what is in the units of the data, which differ between series."""
     from olinear.evaluation import find_metric
 
+    metrics = result.metrics
     together = metrics[metrics["series"] == ALL].set_index("forecaster").drop(columns="series")
-    first = [name for name in together if name in ERRORS or name.startswith("coverage_")]
-    names = [name.replace("standardised", "std").replace("_", " ") for name in first]
-    rows = together[first].reset_index().to_numpy().tolist()
-    print_table(["forecaster", *names], rows, f"{windows} windows, all series")
+    first = [*FIRST, *(name for name in together if name.startswith("coverage_"))]
+    names = [FIRST.get(name) or find_metric(name).label for name in first]
+    print_table(["forecaster", *names], together[first].reset_index().to_numpy().tolist(), "All series")
+    typer.echo()
+    listed, count = len(worth["by_series"]), len(metrics) // len(together) - 1
+    print_by_series(worth, "Series by series, the worst first")
+    if listed < count:
+        typer.echo(f"... and {count - listed} more series: --all lists them")
     typer.echo()
     others = together.drop(columns=first)
-    rows = [[find_metric(name).label, *scores] for name, scores in others.items()]
-    print_table(["", *others.index], rows, "Other scores, all series")
-    by_series = metrics[metrics["series"] != ALL]
-    table = by_series.pivot_table("standardised_mae", "series", "forecaster", sort=False)
-    typer.echo()
-    print_table(["std mae", *table.columns], table.reset_index().to_numpy().tolist(), "Series by series")
+    last = [name for name in others if name.partition("_")[0] in IN_UNITS]
+    rest = [name for name in others if name not in last]
+    for title, part in (("Other scores, all series", rest), ("In original units, whatever those of each series", last)):
+        print_table(["", *others.index], [[find_metric(name).label, *others[name]] for name in part], title)

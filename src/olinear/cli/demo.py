@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olinear.cli.common import print_message, print_table
+from olinear.cli.worth import print_worth
 
 if TYPE_CHECKING:
     from olinear.data.frames import Panel
-    from olinear.forecaster import Prediction
+    from olinear.forecaster import Backtest, Prediction
 
 LOOKBACK, HORIZON = 96, 24
 
@@ -44,15 +45,11 @@ def demo(
     report = forecaster.report()
     print_message(f"best of {report['epochs']} epochs on validation: {report['best_epoch']}; {report['seconds']:.0f} s")
 
-    scores = forecaster.backtest(frame, windows=test - HORIZON + 1, stride=1, levels=[90])
-    rows = [
-        (name, scores.score(name, metric="standardised_mse"), scores.score(name, metric="standardised_mae"))
-        for name in ("OLinear", "last value", "seasonal naive")
-    ]
-    title = f"The last fifth, {scores.windows} windows of {HORIZON} hours, standardised scale"
-    print_table(("", "MSE", "MAE"), rows, title=title)
-    inside = scores.score(metric="coverage_90")
-    typer.echo(f"90 % intervals hold {inside:.1%} of the values.")
+    if "worth" in report:
+        print_worth(report["worth"], f"On the newest {report['worth']['rows']} hours of those, which no choice saw")
+        typer.echo()
+
+    _print_scores(forecaster.backtest(frame, windows=test - HORIZON + 1, stride=1, levels=[90]))
 
     origin = known + (test - HORIZON) // 2  # a day in the middle of the last fifth, whatever it looks like
     prediction = forecaster.predict_panel(frame[:origin], levels=[80, 95])
@@ -62,6 +59,16 @@ def demo(
     if _draw(prediction, forecaster.read(frame).rows(slice(origin, origin + HORIZON)), out / "forecast.png"):
         made = "forecast.csv, forecast.png and model"
     print_message(f"wrote {made} to {out}; next: olinear inspect {out}/model")
+
+
+def _print_scores(scores: "Backtest") -> None:
+    rows = [
+        (name, scores.score(name, metric="standardised_mse"), scores.score(name, metric="standardised_mae"))
+        for name in ("OLinear", "last value", "seasonal naive", "drift")
+    ]
+    title = f"The last fifth, {scores.windows} windows of {HORIZON} hours, standardised scale"
+    print_table(("", "MSE", "MAE"), rows, title=title)
+    typer.echo(f"90 % intervals hold {scores.score(metric='coverage_90'):.1%} of the values.")
 
 
 def _draw(prediction: "Prediction", actual: "Panel", path: Path) -> bool:

@@ -7,6 +7,7 @@ import typer
 
 from olinear.cli.common import Json, Memory, NotesOnce, print_json, print_message, print_table
 from olinear.cli.options import Config, with_settings
+from olinear.cli.worth import print_by_series, print_worth
 from olinear.core import ConfigError
 
 SHOWN = (
@@ -21,6 +22,7 @@ SHOWN = (
     "batch_size",
     "parameters",
 )
+MOST_SERIES = 20  # that are listed
 SCORES = ("best_epoch", "epochs", "validation_loss", "seconds")
 
 
@@ -45,8 +47,8 @@ def fit(
     """Fit a model to related series and save it.
 
     The table is wide (a time column and one column a series) or long (unique_id, ds, y). Everything but the file and
-    the horizon has a default from the data. The newest fifth of the rows validates. `olinear settings` says what each
-    setting means.
+    the horizon has a default from the data. The newest fifth of the rows validates; the newest of those are seen by no
+    choice, and say how much better the fit is than naive forecasts. `olinear settings` says what each setting means.
 
     Example: olinear fit data.csv --horizon 24 --out model
     """
@@ -86,7 +88,20 @@ def _fit(request: Any, note: NotesOnce, as_json: bool) -> None:
         print_json(report | {"forecaster": report["model"], "model": str(result.out)})
         return
     print_table(("", ""), [(name.replace("_", " "), report[name]) for name in (*SHOWN, *SCORES) if name in report])
+    if "worth" in report:
+        _print_worth(report["worth"], report["refit"])
     print_message(f"saved to {result.out}; next: olinear predict {result.out} --plot forecast.png")
+
+
+def _print_worth(worth: dict[str, Any], refit: bool) -> None:
+    """The score of the held-out rows, series by series where they are few."""
+    typer.echo()
+    print_worth(worth, f"On the newest {worth['rows']} rows, which no choice saw")
+    if 1 < worth["series_scored"] <= MOST_SERIES:
+        typer.echo()
+        print_by_series(worth, "Series by series, the worst first")
+    if refit:
+        print_message("then trained once more on all rows, those of the score too")
 
 
 def _write_config(request: Any, path: Path) -> None:

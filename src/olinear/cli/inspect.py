@@ -19,6 +19,7 @@ from olinear.cli.common import (
     print_table,
 )
 from olinear.cli.options import with_settings
+from olinear.cli.worth import print_worth
 from olinear.core import ConfigError
 
 if TYPE_CHECKING:
@@ -155,7 +156,6 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
     if spectrum:
         report["features_for_90_percent"] = spectrum.features_for(0.9)
     mixing = mixing_matrices(fitted.model)
-    print_notes(notes)
     if plot is not None and not (mixing or spectrum):
         print_message("note: nothing to draw: the model has neither a spectrum nor a NormLin")
     elif plot is not None:
@@ -163,10 +163,15 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
 
         varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]
         draw(lambda: plot_model(mixing, varying, spectrum.variances), plot)
+    print_notes(notes)
     if as_json:
         print_json(report | {"names": fitted.panel.series, "spectrum": spectrum.variances, "notes": notes})
         return
+    worth = report.pop("worth", None)
     _print_summary(report)
+    if worth is not None:
+        typer.echo()
+        print_worth(worth, f"On the newest {worth['rows']} rows of the fit, which no choice saw")
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -7,3 +7,4 @@ from olinear.forecaster.limits import check_level as check_level
 from olinear.forecaster.limits import check_levels as check_levels
 from olinear.forecaster.prediction import Prediction as Prediction
 from olinear.forecaster.publishing import check_target as check_target
+from olinear.forecaster.worth import describe_worth as describe_worth

@@ -26,7 +26,7 @@ class BacktestScores:
             plain, scaled = self._scorers[name]
             plain.add(output, batch)
             relative = Point((output.point - batch.targets) / self._unit)  # errors, which are forecasts of zero
-            scaled.add(relative, Batch(batch.past, 0 * batch.targets))
+            scaled.add(relative, Batch(batch.past, 0 * relative.point))
 
     def columns(self, series: list[str]) -> dict[str, list[Any]]:
         """One row for each forecaster and series, all of them first."""

@@ -1,4 +1,4 @@
-"""Rolling origins: what the forecasts would have been, next to the actual values and to two naive forecasts."""
+"""Rolling origins: what the forecasts would have been, next to the actual values and to three naive forecasts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,18 +8,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from olinear.core import Batch, ConfigError, DataError, Output, Point, Quantiles
+from olinear.core import Batch, ConfigError, DataError, Note, Output, Point, Quantiles
 from olinear.data.frames import Panel, make_table
-from olinear.evaluation import Context, SeasonalScale, last_value, seasonal_naive, tails
+from olinear.evaluation import Context, SeasonalScale, drift, last_value, seasonal_naive, tails
 from olinear.forecaster.backtest_frames import keep_forecasts
 from olinear.forecaster.backtest_scores import BacktestScores
 from olinear.forecaster.fitted import BATCH, Fitted
 from olinear.forecaster.intervals import bound_columns, check_level
 from olinear.forecaster.known import History
+from olinear.forecaster.limits import check_range
+from olinear.forecaster.worth import summarise
 
 Values = NDArray[np.float64]
 Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
-LAST, SEASONAL = "last value", "seasonal naive"
+LAST, SEASONAL, DRIFT = "last value", "seasonal naive", "drift"
 WORK = 2**28  # bytes that forecasting and scoring some windows together may take
 USUAL_WIDTH = 512  # of a model whose settings do not say how wide it is
 
@@ -41,10 +43,20 @@ class Backtest:
     in_sample: int  # windows with a target in the training rows
     on_size: tuple[str, ...] = ()  # notes on forecasts that are large, or were left out
 
+    def worth(self, most: int | None = 20) -> dict[str, Any]:
+        """How much better the forecasts are than the best naive ones, together and for the `most` worst series."""
+        return summarise(self.metrics, most)
+
     @property
     def notes(self) -> list[str]:
-        """What a person should know of it."""
-        return list(self.on_size)
+        """What a person should know of it: windows in the rows of the fit, forecasts that have no room."""
+        if not self.in_sample:
+            return list(self.on_size)
+        text = (
+            f"{self.in_sample} of {self.windows} windows lie in the rows the model was fitted on, and their scores "
+            "flatter: pass rows that came after those of the fit, or fit on older ones"
+        )
+        return [Note("backtest-in-sample", text), *self.on_size]
 
     def score(self, forecaster: str | None = None, series: str = "(all)", metric: str = "standardised_mse") -> float:
         """One number of `metrics`: of the model, which comes first, or of the forecaster named."""
@@ -76,7 +88,8 @@ def run_backtest(
     """
     for level in levels:
         check_level(level)
-    settings, unit = fitted.settings, torch.from_numpy(fitted.scaler.deviation)
+    settings = fitted.settings
+    unit = torch.from_numpy(np.where(fitted.active, fitted.scaler.deviation, np.nan))  # one that never moved has none
     lookback, horizon, n_series = settings.lookback, settings.horizon, len(panel.series)
     origins = _origins(len(panel), lookback, horizon, windows, stride)
     known, season = fitted.history(panel), min(panel.frequency.season, int(origins[0]))
@@ -108,8 +121,7 @@ def _at_once(fitted: Fitted) -> int:
 
 
 def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
-    if windows < 1 or (stride is not None and stride < 1):
-        raise ConfigError(f"windows and stride must be at least 1, found {windows} and {stride}")
+    check_range(windows=windows, stride=stride)
     first, last = lookback, rows - horizon
     if last < first:
         raise DataError(
@@ -128,7 +140,9 @@ def _naive(
     season = min(season, int(origins[0]))
     repeat = seasonal_naive(horizon, season)  # origin by origin: a season can be much longer than a lookback
     seasonal = [repeat(torch.from_numpy(known.before(origin, season).values)) for origin in origins[:, None]]
-    return {LAST: Point(last_value(horizon)(torch.from_numpy(lookbacks))), SEASONAL: Point(torch.cat(seasonal))}
+    rows = torch.from_numpy(lookbacks)
+    forecasts = {LAST: last_value(horizon)(rows), SEASONAL: torch.cat(seasonal), DRIFT: drift(horizon)(rows)}
+    return {name: Point(forecast) for name, forecast in forecasts.items()}
 
 
 def _with_intervals(mean: Values, bounds: Bounds) -> Output:

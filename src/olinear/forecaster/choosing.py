@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from olinear.core import ConfigError, DataError
-from olinear.core.settings import ModelSettings, Settings, check_given, flatten, make_settings
+from olinear.core.settings import ModelSettings, Settings, ValidationSettings, check_given, flatten, make_settings
 from olinear.data.frames import Frequency
 from olinear.models import Source, card_of, check_options
 
 MOST_LOOKBACK = 720
+MOST_HELD_OUT = 20  # horizons
+MOST_REFITTED = 1000  # rows; benchmarks/refit.py measures what a second training brings
 
 
 def choose_settings(
@@ -33,6 +35,13 @@ def choose_settings(
             "or a shorter lookback or horizon"
         )
     windows = rows - lookback - horizon + 1
+    judging = validation_rows(rows, given.get("validation", ValidationSettings().share), lookback, horizon)
+    if 0 < given.setdefault("holdout", default_holdout(judging, horizon)) < horizon:
+        raise ConfigError(
+            f"holdout must be 0 or at least one horizon of {horizon} rows, found {given['holdout']}: pass "
+            f"holdout={horizon} or more"
+        )
+    given.setdefault("refit", rows <= MOST_REFITTED)
     settings = make_settings(_training_for(windows, n_series) | given | _model_for(given, source, windows, n_series))
     check_options(source, settings.model.arguments)
     return settings
@@ -87,3 +96,18 @@ def default_lookback(horizon: int, rows: int, season: int) -> int:
     """Four short seasons or two long ones, at least twice the horizon, at most a quarter of the rows and 720."""
     wanted = max(4 * season if season <= 24 else 2 * season, 2 * horizon, 8)
     return max(min(max(min(wanted, MOST_LOOKBACK, rows // 4), 8), rows - horizon), 1)
+
+
+def validation_rows(rows: int, share: float, lookback: int, horizon: int) -> int:
+    """How many of the newest rows do not train: their share, at least a horizon; none if that leaves no window."""
+    found = min(max(int(share * rows), horizon), rows - lookback - horizon)
+    return found if found >= horizon else 0
+
+
+def default_holdout(judging: int, horizon: int) -> int:
+    """How many of the rows that do not train are seen by no choice: whole horizons, a quarter of them, at most twenty.
+
+    One horizon where a quarter is less, if that leaves two to choose by; else none.
+    """
+    horizons = min(judging // 4 // horizon, MOST_HELD_OUT)
+    return horizon * (horizons or int(judging >= 3 * horizon))

@@ -12,16 +12,21 @@ from torch import nn
 from olinear.core import ConfigError, DataError, Note, OLinearError
 from olinear.core.runtime import own_randomness
 from olinear.core.settings import Settings
-from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
-from olinear.data.windows import Split, Windows
+from olinear.data.frames import FrameStyle, Panel, bridge_gaps
+from olinear.data.windows import Windows
 from olinear.evaluation.analysis import spectrum
+from olinear.forecaster.backtesting import run_backtest
 from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
 from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.noticing import notes_on, without_spikes
+from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
+from olinear.forecaster.worth import LEVEL, note_on
 from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, train
+
+MOST_CELLS = 2**22  # forecast for the score; of more windows than that, some are left out evenly
 
 
 @dataclass(frozen=True)
@@ -36,18 +41,17 @@ class Run:
 
 
 def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
-    """Train on the older rows, validate and calibrate on the newest; with `refit`, train once more on all."""
+    """Train on the older rows, choose by later ones, score on the newest; then learn from all, if that is wanted."""
     if settings.reading.missing == "error":
         panel.refuse_gaps()
     panel = without_spikes(replace(panel, notes=list(panel.notes)))  # the caller's own stay as they are
-    split = _split(panel, settings)
-    n_train = len(split.train)
-    scaler = StandardScaler.fit(panel.values[:n_train], panel.values[n_train:])
+    split = split_rows(panel, settings)
+    scaler = fit_scaler(panel.values, split)
     least, most = np.nanmin(panel.values, axis=0), np.nanmax(panel.values, axis=0)
     active = most > least
     if isinstance(source, nn.Module):
         active[:] = True  # a module made for so many series gets them all
-    panel.notes.extend(notes_on(panel, settings, n_train, active))
+    panel.notes.extend(notes_on(panel, settings, len(split.train), active))
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
@@ -60,35 +64,37 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
         "missing_values": panel.missing,
     }
     if active.any():
+        rows = FitRows.of(panel, settings, scaler, active, split)
         with own_randomness():
-            _train(fitted, panel, split, run)
+            _train(fitted, panel, rows, run)
     return fitted
 
 
-def _train(fitted: Fitted, panel: Panel, split: Split, run: Run) -> None:
-    settings, active = fitted.settings, fitted.active
-    inputs = fitted.scaler.transform(bridge_gaps(panel.values))[:, active]
-    targets = fitted.scaler.transform(hide_first_targets(panel.values, settings.horizon))[:, active]
-
-    def windows(span: range) -> Windows:
-        starts = split.starts(span, settings.lookback, settings.horizon)
-        return Windows(inputs, settings.lookback, settings.horizon, starts, targets)
-
-    training, validation = windows(split.train), windows(split.validation) if split.validation else None
-    fitted.model = _new_model(fitted, inputs[: len(split.train)])
-    callbacks = [_estimate(fitted, training, validation, run), *run.callbacks]
-    options: dict[str, Any] = {"resume": run.resume, "progress": run.progress, "callbacks": callbacks}
-    report = train(fitted.model, training, validation, settings.training, checkpoint=run.checkpoint, **options)
+def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
+    """The judged model, its worth and its intervals; then what it learns from the newest rows."""
+    settings, train_rows = fitted.settings, rows.inputs[: len(rows.split.train)]
+    fitted.model = _new_model(fitted, train_rows)
+    report = train(
+        fitted.model,
+        rows.training,
+        rows.validation,
+        settings.training,
+        checkpoint=run.checkpoint,
+        resume=run.resume,
+        progress=run.progress,
+        callbacks=[_estimate(fitted, rows.training, rows.validation, run), *run.callbacks],
+    )
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
-        fitted.record["spectrum"] = spectrum(fitted.model, inputs[: len(split.train)]).rounded()
-    if validation is not None:
-        fitted.intervals = _calibrate(fitted, validation, windows(range(len(panel))), len(split.train))
-    if settings.validation.refit and validation is not None and not report.stopped:
-        again = settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
-        fitted.model = _new_model(fitted, inputs)
-        checkpoint = None if run.checkpoint is None else run.checkpoint.with_name(f"{run.checkpoint.name}.refit")
-        train(fitted.model, windows(range(len(panel))), None, again, checkpoint=checkpoint, **options)
+        fitted.record["spectrum"] = spectrum(fitted.model, train_rows).rounded()
+    if rows.validation is None:
+        return
+    if rows.split.test:
+        _find_worth(fitted, panel, rows)
+    fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
+    _say_few(fitted.panel, fitted.intervals)
+    if settings.validation.refit and not report.stopped:
+        learn_again(fitted, rows, report, run)
 
 
 def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run: Run) -> FirstEstimate:
@@ -103,42 +109,88 @@ def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run
     return FirstEstimate(fitted.settings, training.n_series, validating, found)
 
 
-def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int) -> Intervals:
-    """Intervals of fresh series from the rows that validated, of stale ones from all that are known.
+def learn_again(fitted: Fitted, rows: FitRows, report: TrainingReport, run: Run) -> None:
+    """Train anew on all rows for the epochs that were best; stopped on the way, the judged model stays."""
+    again = fitted.settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
+    model = _new_model(fitted, rows.inputs)
+    found = train(
+        model,
+        rows.windows(rows.every),
+        None,
+        again,
+        checkpoint=None if run.checkpoint is None else run.checkpoint.with_name(f"{run.checkpoint.name}.refit"),
+        resume=run.resume,
+        progress=run.progress,
+        callbacks=[Unjudged(callback) for callback in run.callbacks],
+        name="refit",
+    )
+    if found.stopped:
+        fitted.panel.notes.append(
+            Note("fit-refit-stopped", "stopped while training on all rows: the model is the one that was judged")
+        )
+        return
+    fitted.model = model
+    fitted.record["seconds"] = round(report.seconds + found.seconds, 1)
+
+
+class Unjudged(Callback):
+    """What a callback hears of a training without validation: everything but judgements, for there are none."""
+
+    def __init__(self, callback: Callback):
+        self.callback = callback
+        self.started, self.stepped, self.ended = callback.started, callback.stepped, callback.ended  # type: ignore[method-assign]
+
+
+def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
+    """Score the judged model on the held-out rows, with what was known before them."""
+    known = panel.values[: rows.known.stop]
+    never_negative = ~(np.fmin.reduce(known, axis=0) < 0)
+    gaps = bool(np.isnan(panel.values[len(known) - 1 :]).any())  # else no series is stale at any of these origins
+    intervals = _calibrate(fitted, rows, rows.split.validation, rows.known if gaps else None)
+    judged = replace(fitted, nonnegative=never_negative, intervals=intervals)
+    held_out = rows.split.test
+    count = len(held_out) - rows.horizon + 1
+    most = max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)
+    stride = -(-count // most)
+    levels = [float(LEVEL)] if intervals.highest >= LEVEL else []
+    plain = replace(panel, style=FrameStyle(layout="long"))  # the cheapest for many series
+    found = run_backtest(judged, plain, -(-count // stride), stride, levels)
+    span = {"rows": len(held_out), "windows": found.windows, "first": str(panel.times[held_out.start])}
+    worth = fitted.record["worth"] = span | {"last": str(panel.times[-1])} | found.worth()
+    note = note_on(worth)
+    if note is not None:
+        fitted.panel.notes.append(note)
+
+
+def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) -> Intervals:
+    """Intervals of fresh series from a span of rows that did not train, of stale ones from all that are known.
 
     What is wrong with a stale forecast is what is not known, more than what was learnt; and the newest rows hold few
-    stretches as long as a lookback. It costs a tenth of the training at the most.
+    stretches as long as a lookback. It costs a tenth of the training at the most; without `known` it is left out.
     """
-    model, epochs = fitted.model, fitted.settings.training.max_epochs
+    model, epochs, n_train = fitted.model, fitted.settings.training.max_epochs, len(rows.split.train)
     if model is None:
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
-    scored = scored_windows(validation)
-    if scored < len(validation):
-        text = f"intervals are calibrated on {scored} of {len(validation)} windows, spread evenly"
+    windows = rows.windows(span)
+    scored = scored_windows(windows)
+    if scored < len(windows):
+        text = f"intervals are calibrated on {scored} of {len(windows)} windows, spread evenly"
         fitted.panel.notes.append(Note("intervals-thinned", f"{text}: all would take too much memory"))
-    found = Intervals.calibrate(model, validation).with_stale(model, known, n_train, most)
-    if len(validation) < FEW:
-        windows = "1 calibration window" if len(validation) == 1 else f"{len(validation)} calibration windows"
-        fitted.panel.notes.append(
-            f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it; ask "
-            f"for at most {found.highest} %"
-        )
-    return found
+    fresh = Intervals.calibrate(model, windows)
+    return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
 
-def _split(panel: Panel, settings: Settings) -> Split:
-    """The newest share of the rows validates, if enough rows remain to train on."""
-    rows = len(panel)
-    least = settings.lookback + settings.horizon
-    n_validation = max(int(settings.validation.share * rows), settings.horizon)
-    n_validation = min(n_validation, rows - least)
-    if n_validation < settings.horizon:
+def _say_few(panel: Panel, found: Intervals) -> None:
+    if found.windows < FEW:
+        windows = "1 calibration window" if found.windows == 1 else f"{found.windows} calibration windows"
         panel.notes.append(
-            f"{rows} rows are too few to validate: trained without early stopping, and without intervals"
+            Note(
+                "intervals-few-windows",
+                f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it; "
+                f"ask for at most {found.highest} %",
+            )
         )
-        n_validation = 0
-    return Split.by_counts(rows - n_validation, n_validation, 0)
 
 
 def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:
@@ -151,9 +203,8 @@ def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:
             raise
         fixed = arguments | {"basis": "fourier"}
         model = _build(fitted, train_rows, fixed)
-        fitted.panel.notes.append(
-            f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
-        )
+        text = f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
+        fitted.panel.notes.append(Note("fit-basis-fixed", text))
         return model
 
 

@@ -30,8 +30,8 @@ class Forecaster(Parameters):
     """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
-    and calibrate the intervals, and the model that was so judged is the one you get. `refit=True` then trains a second
-    model on all rows for the chosen number of epochs.
+    and calibrate the intervals. On the newest of those, which no choice saw, the model is scored next to naive ones
+    (`report()["worth"]`). With `refit=True` a second model is then trained on all rows for the chosen number of epochs.
 
     Every argument is a setting; docs/settings.md has them all with their ranges.
 
@@ -52,7 +52,7 @@ class Forecaster(Parameters):
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
-        refit: see above.
+        refit: see above; left out, it is done where rows are few, which is where it pays.
         holdout: the newest rows, on which the fit is scored next to naive forecasts before it learns from them too.
         bounds: what forecasts and intervals may not leave, `(0, 100)`, `(0, None)` or `"none"`; `"auto"` stops at zero
             what never was negative.
@@ -101,7 +101,7 @@ class Forecaster(Parameters):
         mixed_precision: bool = False,
         checkpoint_seconds: float = 30.0,
         validation: float = 0.2,
-        refit: bool = False,
+        refit: bool | None = None,
         holdout: int | None = None,
         bounds: str | tuple[float | None, float | None] = "auto",
         point: Literal["median", "mean"] = "median",

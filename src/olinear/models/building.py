@@ -26,7 +26,7 @@ def card_of(source: Source) -> Card:
     """The registered card, or one made up for a class or module from outside."""
     if isinstance(source, str):
         return MODELS.find(source)
-    kind = source if isinstance(source, type) else type(source)
+    kind: type = source if isinstance(source, type) else type(source)
     if not issubclass(kind, nn.Module):
         found = repr(source) if len(repr(source)) < 80 else f"a {kind.__name__}"
         raise ConfigError(

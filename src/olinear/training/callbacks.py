@@ -62,18 +62,23 @@ class StopWhen(Callback):
 class LogEpochs(Callback):
     """One line an epoch to the logger `olinear.training`."""
 
+    def __init__(self, name: str = "epoch"):
+        self.name = name
+
     def judged(self, run: "RunState", record: dict[str, float]) -> None:
-        logger.info("epoch %d/%d: %s", record["epoch"], run.config.max_epochs, describe_losses(record))
+        logger.info("%s %d/%d: %s", self.name, record["epoch"], run.config.max_epochs, describe_losses(record))
 
 
 class ProgressLine(Callback):
     """A live line on a terminal."""
 
-    def __init__(self) -> None:
-        self.line: TrainingProgress | None = None
+    line: TrainingProgress | None
+
+    def __init__(self, name: str = "epoch") -> None:
+        self.name, self.line = name, None
 
     def started(self, run: "RunState") -> None:
-        self.line = TrainingProgress(True, run.config.max_epochs, run.steps)
+        self.line = TrainingProgress(True, run.config.max_epochs, run.steps, self.name)
         self.line.__enter__()
 
     def stepped(self, run: "RunState") -> None:

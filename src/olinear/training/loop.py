@@ -47,6 +47,7 @@ def train(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     progress: bool = True,
+    name: str = "epoch",
 ) -> TrainingReport:
     """Train a module in place and leave it with its best weights, in evaluation mode.
 
@@ -64,6 +65,7 @@ def train(
             It belongs to one run at a time; a second one is refused.
         resume: go on from that file if it is there; a run killed at any moment then ends as if it never was.
         progress: draw a live line if standard error is a terminal.
+        name: what an epoch is called in that line and in the log.
     """
     config = config or TrainingConfig()
     task = task or Forecast(config.loss)
@@ -75,7 +77,7 @@ def train(
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer)
     run.steps = math.ceil(len(training) / config.batch_size)
-    listeners = [LogEpochs(), *([ProgressLine()] if progress else []), *check_callbacks(callbacks)]
+    listeners = [LogEpochs(name), *([ProgressLine(name)] if progress else []), *check_callbacks(callbacks)]
     with claim_checkpoint(path), own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
             run.load(path)

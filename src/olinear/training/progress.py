@@ -18,8 +18,8 @@ class TrainingProgress:
     clock (`benchmarks/progress.py` measures it).
     """
 
-    def __init__(self, wanted: bool, max_epochs: int, steps: int):
-        self.max_epochs, self.steps, self.note, self.drawn = max_epochs, steps, "", 0.0
+    def __init__(self, wanted: bool, max_epochs: int, steps: int, name: str = "epoch"):
+        self.name, self.max_epochs, self.steps, self.note, self.drawn = name, max_epochs, steps, "", 0.0
         console = Console(file=sys.stderr)
         self.bar: Progress | None = None
         if wanted and console.is_terminal:
@@ -55,5 +55,5 @@ class TrainingProgress:
         if note or now - self.drawn >= EVERY_SECONDS:
             self.drawn = now
             done = (epoch - 1) * self.steps + step
-            name = f"epoch {epoch}/{self.max_epochs}"
+            name = f"{self.name} {epoch}/{self.max_epochs}"
             self.bar.update(self.task, completed=done, description=name, note=self.note, refresh=True)

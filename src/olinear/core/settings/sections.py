@@ -92,7 +92,11 @@ class ValidationSettings(Section):
         description="share of the rows, the newest, that validates",
         json_schema_extra={"flat": "validation"},
     )
-    refit: bool = Field(False, description="train again from the start on all rows, for the chosen number of epochs")
+    refit: bool = Field(
+        False,
+        description="train again from the start on all rows, for the chosen number of epochs",
+        json_schema_extra=dict(FROM_DATA),
+    )
     holdout: int = Field(
         0,
         ge=0,

@@ -70,7 +70,9 @@ class Lettering:
         text = f"{what}, which are drawn as numbers ({which}{more}): install {font}"
         add_note(figure, Note("plot-font", text, names))
         if figure.legends:
-            figure.legends[0].set_title(f"{what}: install {font}", prop={"size": 7})
+            from matplotlib.font_manager import FontProperties
+
+            figure.legends[0].set_title(f"{what}: install {font}", prop=FontProperties(size=7))
         else:
             figure.supxlabel(f"{what}: install {font}", fontsize=7)
 

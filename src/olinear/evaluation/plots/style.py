@@ -29,7 +29,7 @@ def date_axis(axis: "Axes", panel: Panel) -> None:
     locator = AutoDateLocator(minticks=4, maxticks=9, tz=zone)
     axis.xaxis.set_major_locator(locator)
     axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=zone))
-    axis.xaxis.get_offset_text().set_size(8)
+    axis.xaxis.get_offset_text().set_fontsize(8)
 
 
 def entitle(figure: "Figure", lettering: Lettering, title: str, shown: int, count: int) -> None:

