@@ -68,27 +68,27 @@ def test_the_memory_there_is_changes_no_number(fitted, data, whole, amount):
     result = fitted.backtest(data, windows=WINDOWS, stride=2, levels=LEVELS, memory=amount)
     assert_same_frames(result.forecasts, whole.forecasts)
     assert_same_frames(result.metrics, whole.metrics)
-    assert not result.notes
+    assert not result.on_size
 
 
 def test_without_room_there_are_scores_and_a_note(fitted, data, whole):
     said = []
-    result = without_room(fitted, data, say=said.append)
+    result = without_room(fitted, data, notify=said.append)
     assert result.forecasts is None
     assert_same_frames(result.metrics, whole.metrics)
-    (note,) = result.notes
+    (note,) = result.on_size
     assert note.code == "backtest-forecasts-left-out"
     assert "40 windows, 4 steps and 3 series" in note
     assert "10 kB may be used" in note
     assert "out='forecasts.parquet'" in note
-    assert said == result.notes
+    assert said == list(result.on_size)
 
 
 def test_what_is_large_is_said_first(fitted, data, monkeypatch):
     monkeypatch.setattr("olinear.forecaster.backtest_frames.LARGE", 1000)
     result = fitted.backtest(data, windows=WINDOWS, stride=2, levels=LEVELS)
-    assert [note.code for note in result.notes] == ["backtest-large"]
-    assert "58 kB" in result.notes[0]  # 2.5 times 40 · 4 · 3 · 6 numbers of 8 bytes
+    assert [note.code for note in result.on_size] == ["backtest-large"]
+    assert "58 kB" in result.on_size[0]  # 2.5 times 40 · 4 · 3 · 6 numbers of 8 bytes
 
 
 # Into a file
@@ -106,7 +106,7 @@ def test_a_file_has_them_all_with_room_or_without(fitted, data, whole, tmp_path,
     monkeypatch.setattr(backtesting, "WORK", 2**16)
     result = fitted.backtest(data, windows=WINDOWS, stride=2, levels=LEVELS, memory=amount, out=tmp_path / name)
     assert (result.forecasts is None) == (amount == "10kB")
-    assert [note.code for note in result.notes] == (["backtest-streamed"] if amount == "10kB" else [])
+    assert [note.code for note in result.on_size] == (["backtest-streamed"] if amount == "10kB" else [])
     pd.testing.assert_frame_equal(read(tmp_path / name), whole.forecasts, rtol=1e-5, check_dtype=False)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

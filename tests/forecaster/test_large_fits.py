@@ -90,7 +90,7 @@ def test_it_is_said_at_once_and_kept(frame, monkeypatch):
     for name in ("LONG", "LOOK"):
         monkeypatch.setattr(estimating, name, 0.0)
     said = []
-    told = small().fit(frame, say=said.append)
+    told = small().fit(frame, notify=said.append)
     assert [note.code for note in said] == ["fit-long"]
     assert said[0] in told.report()["notes"]
     assert same_weights(weights_of(plain), weights_of(told))

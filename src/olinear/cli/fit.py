@@ -64,7 +64,7 @@ def fit(
         resume=resume,
         progress=progress and not as_json,
         memory=memory,
-        say=note,
+        notify=note,
     )
     if write_config is not None:
         _write_config(request, write_config)

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from olinear.cli.common import print_table
+from olinear.cli.errors import visible
 
 COLUMNS = ("series", "score", "best_naive", "naive_score", "better", "coverage_80")
 HEADS = ("series", "std MAE", "best naive", "its std MAE", "better", "80 % holds")
@@ -17,9 +18,9 @@ def print_worth(worth: Mapping[str, Any], introduction: str) -> None:
 
     first, *others = describe_worth(worth) or [""]
     if first:
-        typer.echo(f"{introduction}: {first}")
+        typer.echo(visible(f"{introduction}: {first}"))
     for line in others:
-        typer.echo(line)
+        typer.echo(visible(line))
 
 
 def print_by_series(worth: Mapping[str, Any], title: str) -> None:
@@ -35,4 +36,4 @@ def _cell(own: Mapping[str, Any], key: str) -> str | float:
         return "" if value is None else f"{value:.1%}"
     if value is None:
         return "" if key == "best_naive" else float("nan")
-    return str(value) if isinstance(value, str) else float(value)
+    return value if isinstance(value, str) else float(value)

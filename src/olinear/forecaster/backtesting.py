@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from olinear.core import Batch, ConfigError, DataError, Note, Output, Point, Quantiles
 from olinear.data.frames import Panel, make_table
 from olinear.evaluation import Context, SeasonalScale, drift, last_value, seasonal_naive, tails
-from olinear.forecaster.backtest_frames import keep_forecasts
+from olinear.forecaster.backtest_frames import Kept, keep_forecasts
 from olinear.forecaster.backtest_scores import BacktestScores
 from olinear.forecaster.fitted import BATCH, Fitted
 from olinear.forecaster.intervals import bound_columns, check_level
@@ -80,36 +80,43 @@ def run_backtest(
     stride: int | None,
     levels: list[float],
     out: str | None = None,
-    say: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> Backtest:
     """Forecast from `windows` origins, the last ones that leave a whole horizon.
 
     Some windows at a time: as many as the sizes of data and model say, so that the memory there is changes no number.
     """
+    settings = fitted.settings
+    origins = find_origins(len(panel), settings.lookback, settings.horizon, windows, stride)
+    shape = (len(origins), settings.horizon, len(panel.series))
+    with keep_forecasts(panel, shape, len(levels), out) as kept:
+        if notify is not None:
+            for note in kept.notes:
+                notify(note)
+        metrics = score_origins(fitted, panel, origins, levels, kept)
+    in_sample = int((panel.times[origins] <= fitted.last_time).sum())
+    return Backtest(kept.frame(), metrics, len(origins), in_sample, tuple(kept.notes))
+
+
+def score_origins(fitted: Fitted, panel: Panel, origins: NDArray[np.intp], levels: list[float], kept: Kept) -> Any:
+    """A table of all scores of the forecasts from some origins, next to naive ones; `kept` takes the forecasts."""
     for level in levels:
         check_level(level)
     settings = fitted.settings
+    horizon, season = settings.horizon, panel.frequency.season
+    known = fitted.history(panel)
     unit = torch.from_numpy(np.where(fitted.active, fitted.scaler.deviation, np.nan))  # one that never moved has none
-    lookback, horizon, n_series = settings.lookback, settings.horizon, len(panel.series)
-    origins = _origins(len(panel), lookback, horizon, windows, stride)
-    known, season = fitted.history(panel), min(panel.frequency.season, int(origins[0]))
-    scores = BacktestScores(_context(panel.values[: origins[0]], panel.frequency.season, levels), unit)
-    with keep_forecasts(panel, (len(origins), horizon, n_series), len(levels), out) as kept:
-        if say is not None:
-            for note in kept.notes:
-                say(note)
-        for part in np.split(origins, range(0, len(origins), _at_once(fitted))[1:]):
-            past = known.before(part, lookback)
-            actual = panel.values[part[:, None] + np.arange(horizon)]  # b h n
-            answer = fitted.answer(past)
-            mean, bounds = answer.mean, {level: answer.bounds(level) for level in levels}
-            outputs = {settings.model.name: _with_intervals(mean, bounds)}
-            outputs |= _naive(known, part, past.values, horizon, season)
-            scores.add(outputs, Batch(torch.from_numpy(past.values), torch.from_numpy(actual)))
-            kept.add(part, {"": mean, "-actual": actual} | bound_columns(bounds))
-        metrics = make_table(scores.columns(panel.series), panel.style)
-    in_sample = int((panel.times[origins] <= fitted.last_time).sum())
-    return Backtest(kept.frame(), metrics, len(origins), in_sample, tuple(kept.notes))
+    scores = BacktestScores(_context(panel.values[: origins[0]], season, levels), unit)
+    for part in np.split(origins, range(0, len(origins), _at_once(fitted))[1:]):
+        past = known.before(part, settings.lookback)
+        actual = panel.values[part[:, None] + np.arange(horizon)]  # b h n
+        answer = fitted.answer(past)
+        mean, bounds = answer.mean, {level: answer.bounds(level) for level in levels}
+        outputs = {settings.model.name: _with_intervals(mean, bounds)}
+        outputs |= _naive(known, part, past.values, horizon, min(season, int(origins[0])))
+        scores.add(outputs, Batch(torch.from_numpy(past.values), torch.from_numpy(actual)))
+        kept.add(part, {"": mean, "-actual": actual} | bound_columns(bounds))
+    return make_table(scores.columns(panel.series), panel.style)
 
 
 def _at_once(fitted: Fitted) -> int:
@@ -120,7 +127,8 @@ def _at_once(fitted: Fitted) -> int:
     return max(1, min(BATCH, WORK // each))
 
 
-def _origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
+def find_origins(rows: int, lookback: int, horizon: int, windows: int, stride: int | None) -> NDArray[np.intp]:
+    """The last rows from which a whole horizon follows, rising."""
     check_range(windows=windows, stride=stride)
     first, last = lookback, rows - horizon
     if last < first:

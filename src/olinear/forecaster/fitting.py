@@ -15,16 +15,17 @@ from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Panel, bridge_gaps
 from olinear.data.windows import Windows
 from olinear.evaluation.analysis import spectrum
-from olinear.forecaster.backtesting import run_backtest
+from olinear.forecaster.backtest_frames import Kept
+from olinear.forecaster.backtesting import find_origins, score_origins
 from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
 from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.noticing import notes_on, without_spikes
 from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
-from olinear.forecaster.worth import LEVEL, note_on
+from olinear.forecaster.worth import LEVEL, note_on, summarise
 from olinear.models import Source, build_model, traits_of
-from olinear.training import Callback, TrainingReport, train
+from olinear.training import Callback, TrainingReport, check_callbacks, train
 
 MOST_CELLS = 2**22  # forecast for the score; of more windows than that, some are left out evenly
 
@@ -37,7 +38,7 @@ class Run:
     resume: bool = False
     progress: bool = True
     callbacks: Sequence[Callback] = ()
-    say: Callable[[str], None] | None = None  # gets notes that are of use while it runs
+    notify: Callable[[str], None] | None = None  # gets notes that are of use while it runs
 
 
 def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
@@ -82,7 +83,7 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
         checkpoint=run.checkpoint,
         resume=run.resume,
         progress=run.progress,
-        callbacks=[_estimate(fitted, rows.training, rows.validation, run), *run.callbacks],
+        callbacks=[_estimate(fitted, rows.training, rows.validation, run), *check_callbacks(run.callbacks)],
     )
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
@@ -92,7 +93,7 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
     if rows.split.test:
         _find_worth(fitted, panel, rows)
     fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
-    _say_few(fitted.panel, fitted.intervals)
+    _note_windows(fitted.panel, fitted.intervals, scored_windows(rows.windows(rows.newest)))
     if settings.validation.refit and not report.stopped:
         learn_again(fitted, rows, report, run)
 
@@ -102,8 +103,8 @@ def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run
 
     def found(note: Note) -> None:
         fitted.panel.notes.append(note)
-        if run.say is not None:
-            run.say(note)
+        if run.notify is not None:
+            run.notify(note)
 
     validating = 0.0 if validation is None else len(validation) / len(training)
     return FirstEstimate(fitted.settings, training.n_series, validating, found)
@@ -153,10 +154,11 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
     most = max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)
     stride = -(-count // most)
     levels = [float(LEVEL)] if intervals.highest >= LEVEL else []
-    plain = replace(panel, style=FrameStyle(layout="long"))  # the cheapest for many series
-    found = run_backtest(judged, plain, -(-count // stride), stride, levels)
-    span = {"rows": len(held_out), "windows": found.windows, "first": str(panel.times[held_out.start])}
-    worth = fitted.record["worth"] = span | {"last": str(panel.times[-1])} | found.worth()
+    plain = replace(panel, style=FrameStyle())
+    origins = find_origins(len(panel), rows.lookback, rows.horizon, -(-count // stride), stride)
+    metrics = score_origins(judged, plain, origins, levels, Kept())
+    span = {"rows": len(held_out), "windows": len(origins), "first": str(panel.times[held_out.start])}
+    worth = fitted.record["worth"] = span | {"last": str(panel.times[-1])} | summarise(metrics)
     note = note_on(worth)
     if note is not None:
         fitted.panel.notes.append(note)
@@ -173,24 +175,19 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
     windows = rows.windows(span)
-    scored = scored_windows(windows)
-    if scored < len(windows):
-        text = f"intervals are calibrated on {scored} of {len(windows)} windows, spread evenly"
-        fitted.panel.notes.append(Note("intervals-thinned", f"{text}: all would take too much memory"))
     fresh = Intervals.calibrate(model, windows)
     return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
 
-def _say_few(panel: Panel, found: Intervals) -> None:
+def _note_windows(panel: Panel, found: Intervals, scored: int) -> None:
+    """Whether the windows of calibration were few, or so many that not all were taken."""
+    if scored < found.windows:
+        text = f"intervals are calibrated on {scored} of {found.windows} windows, spread evenly"
+        panel.notes.append(Note("intervals-thinned", f"{text}: all would take too much memory"))
     if found.windows < FEW:
         windows = "1 calibration window" if found.windows == 1 else f"{found.windows} calibration windows"
-        panel.notes.append(
-            Note(
-                "intervals-few-windows",
-                f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it; "
-                f"ask for at most {found.highest} %",
-            )
-        )
+        text = f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it"
+        panel.notes.append(Note("intervals-few-windows", f"{text}; ask for at most {found.highest} %"))
 
 
 def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:

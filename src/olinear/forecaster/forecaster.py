@@ -125,18 +125,18 @@ class Forecaster(Parameters):
         resume: bool = False,
         callbacks: Sequence[Callback] = (),
         memory: Amount = None,
-        say: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> Self:
         """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was.
 
         `callbacks` listen to the training and may end it, which leaves the best weights so far. Calibration takes up to
-        `memory` ("2GB", a share of what is free; a quarter if left out). `say` gets at once what a fit may take.
+        `memory` ("2GB", a share of what is free; a quarter if left out). `notify` gets at once what a fit may take.
         """
         panel = self._open(data)
         settings = self.choose(panel)
         path = None if checkpoint is None else check_path(checkpoint, "a checkpoint")
         with within_memory(memory):
-            self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks, say))
+            self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks, notify))
         return self
 
     def choose(self, data: Any) -> Settings:
@@ -188,7 +188,7 @@ class Forecaster(Parameters):
         levels: Sequence[float] | float = (),
         memory: Amount = None,
         out: str | Path | None = None,
-        say: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> Backtest:
         """Forecast from past origins of `data` and compare: forecasts, metrics, next to naive forecasts.
 
@@ -199,7 +199,7 @@ class Forecaster(Parameters):
         check_range(windows=windows, stride=stride)
         panel, target = self.read(data), None if out is None else str(out)
         with within_memory(memory):
-            return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, say)
+            return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, notify)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
         """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""

@@ -4,6 +4,7 @@ from olinear.training.callbacks import Callback as Callback
 from olinear.training.callbacks import LogEpochs as LogEpochs
 from olinear.training.callbacks import ProgressLine as ProgressLine
 from olinear.training.callbacks import StopWhen as StopWhen
+from olinear.training.callbacks import check_callbacks as check_callbacks
 from olinear.training.checkpoints import claim_checkpoint as claim_checkpoint
 from olinear.training.loop import TrainingReport as TrainingReport
 from olinear.training.loop import train as train

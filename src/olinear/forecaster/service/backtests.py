@@ -24,7 +24,7 @@ class BacktestRequest:
         levels: per cent of the intervals whose coverage is wanted; 80 and 95, as far as they can be told, if left out.
         memory: what forecasts may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
         out: a file for all forecasts next to the actual values; piece by piece, where they have no room in memory.
-        say: gets at once what is of use while it runs.
+        notify: gets at once what is of use while it runs.
     """
 
     model: Path | Forecaster
@@ -34,7 +34,7 @@ class BacktestRequest:
     levels: Sequence[float] | None = None
     memory: Amount = None
     out: str | None = None
-    say: Callable[[str], None] | None = None
+    notify: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,6 @@ def backtest(request: BacktestRequest) -> BacktestResult:
         levels=levels,
         memory=request.memory,
         out=request.out,
-        say=request.say,
+        notify=request.notify,
     )
     return BacktestResult(result, result.notes + notes)

@@ -28,7 +28,7 @@ class FitRequest:
         progress: draw a live line on a terminal.
         callbacks: what listens to the training, and may stop it.
         memory: what calibration may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
-        say: gets at once what is of use while it runs, such as how long that may take.
+        notify: gets at once what is of use while it runs, such as how long that may take.
     """
 
     data: Any
@@ -40,7 +40,7 @@ class FitRequest:
     progress: bool = False
     callbacks: Sequence[Callback] = ()
     memory: Amount = None
-    say: Callable[[str], None] | None = None
+    notify: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def fit(request: FitRequest) -> FitResult:
             resume=request.resume,
             callbacks=request.callbacks,
             memory=request.memory,
-            say=request.say,
+            notify=request.notify,
         )
         if request.out is not None and checkpoint is not None:
             forecaster.save(request.out, context=request.context)

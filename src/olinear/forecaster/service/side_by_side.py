@@ -42,7 +42,7 @@ def fit_side_by_side(
     reports: dict[int, dict[str, Any]] = {}
     errors: dict[int, str] = {}
     threads = torch.get_num_threads()
-    alone = [replace(each, progress=False, say=None) for each in requests]
+    alone = [replace(each, progress=False, notify=None) for each in requests]
     jobs = [Assignment(number, _work, (each,), threads) for number, each in enumerate(alone)]
     for news in WorkerPool[int](workers, logger="olinear.training").run(jobs):
         if news is None:
