@@ -53,7 +53,7 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[s
     """Write it whole or not at all."""
     whole = {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(record)
-    metadata = {"format": FORMAT, "record": text, "checksum": _checksum(whole, text)}
+    metadata = {"format": FORMAT, "record": text, "checksum": checksum(whole, text)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
@@ -80,7 +80,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
                 raise CheckpointError(f"{path} is not a checkpoint of this version: {ANEW}")
             names = file.keys()
             tensors = {name: file.get_tensor(name) for name in names}
-        if header["checksum"] != _checksum(tensors, header["record"]):
+        if header["checksum"] != checksum(tensors, header["record"]):
             raise CheckpointError(f"{path} is damaged, its checksum does not fit: {ANEW}")
         return tensors, dict(json.loads(header["record"]))
     except CheckpointError:
@@ -90,7 +90,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} cannot be read as a checkpoint ({reason}): {ANEW}") from error
 
 
-def _checksum(tensors: Mapping[str, Tensor], record: str) -> str:
+def checksum(tensors: Mapping[str, Tensor], record: str) -> str:
     """Of everything in a checkpoint: names, kinds, shapes, numbers and the record."""
     digest = hashlib.sha256(record.encode())
     for name in sorted(tensors):

@@ -7,7 +7,7 @@ from olinear.core.runtime.devices import solving_device as solving_device
 from olinear.core.runtime.files import clear_parts as clear_parts
 from olinear.core.runtime.files import discard as discard
 from olinear.core.runtime.files import is_older as is_older
-from olinear.core.runtime.files import read_whole as read_whole
+from olinear.core.runtime.files import open_patiently as open_patiently
 from olinear.core.runtime.files import replacing as replacing
 from olinear.core.runtime.locks import hold as hold
 from olinear.core.runtime.measuring import best_times as best_times

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from olinear.core.errors import OutputError
 
@@ -70,9 +70,9 @@ def discard(path: Path) -> None:
         path.unlink()
 
 
-def read_whole(path: Path) -> bytes:
-    """The content of a file that may be replaced in this very moment."""
-    return _patiently(path.read_bytes)
+def open_patiently(path: Path) -> BinaryIO:
+    """A file that may be replaced in this very moment, to read: what is opened stays the same until it is closed."""
+    return _patiently(lambda: path.open("rb"))
 
 
 def _sync_folder(folder: Path) -> None:
