@@ -275,3 +275,66 @@ def test_the_time_of_all_parts_adds_up(tmp_path):
     assert report.seconds > before > 0
     first, second, *_ = column(report, "seconds")
     assert first < before < second  # what was spent on the epoch that was broken off counts too
+
+
+# A file whose checksum is right, and which no run has written
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """The checkpoint of a run that was stopped in its second epoch."""
+    path = tmp_path_factory.mktemp("stopped") / "run"
+    with pytest.raises(Stop):
+        run(small_olinear(), path, stop_at=10)
+    return path
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epoch": -(10**9)},
+        {"epoch": 10**9},
+        {"step": 10**9},
+        {"step": 0.5},
+        {"total_steps": 10**400},
+        {"loss_sum": [1.0]},
+        {"best_epoch": 7},
+        {"history": []},
+        {"history": [{"epoch": 1.0}]},
+        {"seconds": None},
+    ],
+    ids=str,
+)
+def test_a_place_where_no_run_can_stand_is_refused(stopped, tmp_path, changes):
+    """It would go on for ever, or raise somewhere in the middle."""
+    tensors, record = load_checkpoint(stopped)
+    record["position"] |= changes
+    save_checkpoint(tmp_path / "run", tensors, record)
+    with pytest.raises(CheckpointError, match="start again"):
+        run(small_olinear(), tmp_path / "run")
+
+
+@pytest.mark.parametrize("record", [{}, {"config": 3}, {"config": {}, "data": [1]}, {"position": None}], ids=str)
+def test_a_record_of_another_kind_is_refused(stopped, tmp_path, record):
+    tensors, sound = load_checkpoint(stopped)
+    save_checkpoint(tmp_path / "run", tensors, (sound | record) if record else record)
+    with pytest.raises(CheckpointError, match="start again"):
+        run(small_olinear(), tmp_path / "run")
+
+
+def first_of(tensors, kind):
+    return next(name for name in sorted(tensors) if name.startswith(kind) and tensors[name].dim())
+
+
+@pytest.mark.parametrize("kind", ["model/", "best/", "average/", "optimizer."])
+@pytest.mark.parametrize("change", ["empty", "longer", "gone"])
+def test_tensors_of_another_shape_are_refused_before_it_goes_on(stopped, tmp_path, kind, change):
+    """Also those that are only needed at the end of it."""
+    tensors, record = load_checkpoint(stopped)
+    name = first_of(tensors, kind)
+    old = tensors.pop(name)
+    if change != "gone":
+        tensors[name] = old[:0].clone() if change == "empty" else torch.cat([old, old])
+    save_checkpoint(tmp_path / "run", tensors, record)
+    with pytest.raises(CheckpointError, match="start again"):
+        run(small_olinear(), tmp_path / "run")

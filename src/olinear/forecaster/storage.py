@@ -106,11 +106,11 @@ def _check_record(fitted: Fitted) -> None:
 
 
 def _rehearse(fitted: Fitted) -> None:
-    """A forecast as a frame of no rows: names, times and kind of frame go together."""
+    """A forecast of one row as a frame: names, times and kind of frame go together."""
     panel = fitted.panel
-    times = panel.frequency.after(fitted.last_time, fitted.settings.horizon)[:0]
+    times = panel.frequency.after(fitted.last_time, fitted.settings.horizon)[:1]
     with suppress(ImportError):  # the library of these frames, which other frames do not need
-        build_frame(replace(panel, times=times), {"": np.empty((0, len(panel.series)))})
+        build_frame(replace(panel, times=times), {"": np.zeros((1, len(panel.series)))})
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
