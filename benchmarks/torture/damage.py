@@ -1,7 +1,7 @@
 """Ten thousand damaged model folders and checkpoints: each is refused in one kind of error, or changes nothing.
 
     python benchmarks/torture/damage.py               # 7,000 folders, 3,000 checkpoints; about ten minutes, resumable
-    python benchmarks/torture/damage.py --short       # a tenth of a hundredth, to standard output
+    python benchmarks/torture/damage.py --short       # a few of some, to standard output
     python benchmarks/torture/damage.py --case "usual" 17   # one of them, with its traceback
 
 A case is a number, which draws the damage: bytes flipped, cut or mixed; files swapped, emptied, enormous, replaced by
@@ -23,10 +23,12 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -46,6 +48,7 @@ MEMORY = 4 * 2**30  # bytes of address space beyond what the process has at its 
 GROWTH = 400_000  # kB by which the peak may grow in a case
 VERDICTS = ("refused", "same", "other, signed", "other, format without checksum", "OTHER", "RAW", "HANG", "MEMORY")
 BAD = VERDICTS[4:]
+SHORT = ("model-v1", "usual", "adam.run")
 
 
 def judge(subject: Subject, number: int, work: Path) -> tuple[str, str]:
@@ -147,29 +150,27 @@ def verdicts(subject: Subject, numbers: Sequence[int], context: Any) -> Iterator
             worker.stop()
 
 
-def cases_of(subjects: Sequence[Subject], share: float) -> dict[str, int]:
-    """How many cases each gets."""
+def cases_of(subjects: Sequence[Subject]) -> dict[str, int]:
+    """How many cases each gets, in whole chunks."""
     kinds = Counter(subject.is_folder for subject in subjects)
-    return {
-        one.name: round(share * CASES[one.is_folder] / kinds[one.is_folder] / CHUNK + 0.499) * CHUNK for one in subjects
-    }
+    chunks = {kind: -(-CASES[kind] // (CHUNK * count)) for kind, count in kinds.items()}
+    return {subject.name: CHUNK * chunks[subject.is_folder] for subject in subjects}
 
 
-def measure(subject: Subject, first: int, count: int, context: Any) -> dict[str, object]:
-    found: Counter[str] = Counter()
+def measure(subject: Subject, first: int, found: Iterable[tuple[int, str, str, float]]) -> dict[str, object]:
+    """One row of the verdicts on some cases."""
+    counts: Counter[str] = Counter()
     examples, slowest = [], 0.0
-    for number, verdict, said, seconds in verdicts(subject, range(first, first + count), context):
-        found[verdict] += 1
+    for number, verdict, said, seconds in found:
+        counts[verdict] += 1
         slowest = max(slowest, seconds)
         if verdict in BAD:
             examples.append(f"{number} {verdict} {said}")
             print(f"{subject.name} {examples[-1]}", file=sys.stderr, flush=True)
     kind = "folder" if subject.is_folder else "checkpoint"
-    return (
-        {"kind": kind, "subject": subject.name, "first": first, "cases": sum(found.values())}
-        | {verdict: found[verdict] for verdict in VERDICTS}
-        | {"slowest": f"{slowest:.1f}", "first_bad": examples[0] if examples else ""}
-    )
+    named = {"kind": kind, "subject": subject.name, "first": first, "cases": sum(counts.values())}
+    verdicts = {verdict: counts[verdict] for verdict in VERDICTS}
+    return named | verdicts | {"slowest": f"{slowest:.1f}", "first_bad": examples[0] if examples else ""}
 
 
 def figures(rows: Sequence[Row]) -> list[Figure]:
@@ -195,34 +196,48 @@ def figures(rows: Sequence[Row]) -> list[Figure]:
     ]
 
 
+def short(names: Sequence[str] = SHORT, cases: int = 40) -> list[dict[str, object]]:
+    """A few of some, in this process and in seconds."""
+    rows = []
+    with tempfile.TemporaryDirectory() as work:
+        for subject in make_subjects(Path(work), names):
+
+            def found(subject: Subject = subject) -> Iterator[tuple[int, str, str, float]]:
+                for number in range(cases):
+                    with tempfile.TemporaryDirectory() as place:
+                        yield (number, *judge(subject, number, Path(place)), 0.0)
+
+            rows.append(measure(subject, 0, found()))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="damaged folders and checkpoints")
-    parser.add_argument("--short", action="store_true", help="a few of each, to standard output")
+    parser.add_argument("--short", action="store_true", help="a few of some, to standard output")
     parser.add_argument("--case", nargs=2, metavar=("SUBJECT", "NUMBER"), help="one of them, with its traceback")
     given = parser.parse_args()
-    import torch
-
     torch.set_num_threads(1)
+    if given.short:
+        print(*short(), sep="\n")
+        return
     with tempfile.TemporaryDirectory() as work:
-        subjects = make_subjects(Path(work))
         if given.case:
-            _show(next(one for one in subjects if one.name == given.case[0]), int(given.case[1]), Path(work))
+            _show(make_subjects(Path(work), given.case[:1])[0], int(given.case[1]), Path(work))
             return
-        done = set() if given.short else {(row["subject"], int(row["first"])) for row in read_rows(RESULTS)}
-        counts = cases_of(subjects, 1.0)
-        size = 10 if given.short else CHUNK
-        chunks = [
-            (one, first) for one in subjects for first in range(0, size if given.short else counts[one.name], size)
-        ]
+        subjects, done = make_subjects(Path(work)), {(row["subject"], int(row["first"])) for row in read_rows(RESULTS)}
+        counts = cases_of(subjects)
+        chunks = [(subject, first) for subject in subjects for first in range(0, counts[subject.name], CHUNK)]
         context, lock = fork_server(["subjects", "olinear.forecaster.service", "olinear.models.zoo"]), threading.Lock()
 
-        def run(chunk: tuple[Subject, int]) -> None:
-            row = measure(*chunk, size, context)
+        def run(subject: Subject, first: int) -> None:
+            row = measure(subject, first, verdicts(subject, range(first, first + CHUNK), context))
             with lock:
-                print(row, flush=True) if given.short else add_row(RESULTS, row)
+                add_row(RESULTS, row)
 
         with ThreadPoolExecutor(2) as threads:
-            list(threads.map(run, [(one, first) for one, first in chunks if (one.name, first) not in done]))
+            list(
+                threads.map(lambda chunk: run(*chunk), [(one, at) for one, at in chunks if (one.name, at) not in done])
+            )
 
 
 def _show(subject: Subject, number: int, work: Path) -> None:

@@ -152,27 +152,35 @@ def figures(rows: Sequence[Row]) -> list[Figure]:
     return [*found, none_of("after all of these", "files left behind", left, len(rows) == 5)]
 
 
+def parts(share: int = 1) -> Iterator[tuple[str, Callable[[], dict[str, object]]]]:
+    """What is tried, and how; or a share of it."""
+    kinds = make_kinds()
+
+    def reading(kind: str, name: str, writers: int, cases: int) -> Callable[[], dict[str, object]]:
+        return lambda: reads(kinds[kind], name, writers, cases // share)
+
+    yield f"{LOADS:,} loads (reads) beside a saver", reading("model", "model", 1, LOADS)
+    yield f"{SAVES} saves of a model by four savers", lambda: saves(kinds["model"], 4, SAVES // share)
+    yield f"{READS:,} reads of one --out with four writers", reading("--out", "a.csv", 4, READS)
+    yield f"{READS:,} reads of one Parquet --out with four writers", reading("--out", "a.parquet", 4, READS)
+    yield f"{FITS} times two fits with one --out", lambda: fits(max(FITS // share, 3))
+
+
+def short() -> list[dict[str, object]]:
+    """A fortieth of each, in seconds."""
+    return [{"what": what} | part() for what, part in parts(40)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="several processes and one name")
     parser.add_argument("--short", action="store_true", help="a few of each, to standard output")
-    short = parser.parse_args().short
-    share = 20 if short else 1
-    kinds = make_kinds()
-    loads, table_reads = LOADS // share, READS // share
-    parts: dict[str, Callable[[], dict[str, object]]] = {
-        f"{LOADS:,} loads (reads) beside a saver": lambda: reads(kinds["model"], "model", 1, loads),
-        f"{SAVES} saves of a model by four savers": lambda: saves(kinds["model"], 4, SAVES // share),
-        f"{READS:,} reads of one --out with four writers": lambda: reads(kinds["--out"], "a.csv", 4, table_reads),
-        f"{READS:,} reads of one Parquet --out with four writers": lambda: reads(
-            kinds["--out"], "a.parquet", 4, table_reads
-        ),
-        f"{FITS} times two fits with one --out": lambda: fits(max(FITS // share, 4)),
-    }
-    done = set() if short else {row["what"] for row in read_rows(RESULTS)}
-    for what, part in parts.items():
+    if parser.parse_args().short:
+        print(*short(), sep="\n")
+        return
+    done = {row["what"] for row in read_rows(RESULTS)}
+    for what, part in parts():
         if what not in done:
-            row = {"what": what} | part()
-            print(row) if short else add_row(RESULTS, row)
+            add_row(RESULTS, {"what": what} | part())
 
 
 if __name__ == "__main__":

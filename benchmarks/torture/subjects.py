@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,20 +94,25 @@ class Subject:
         return self.place.is_dir()
 
 
-def make_subjects(work: Path) -> list[Subject]:
-    """All of them, the folders of earlier formats first."""
+def make_subjects(work: Path, names: Sequence[str] = ()) -> list[Subject]:
+    """Those of these names, or all of them; the folders of earlier formats first."""
+    fixtures = sorted(path.name for path in FIXTURES.glob("model-v*") if path.is_dir())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [*_fixtures(work), *_folders(work), *_checkpoints(work)]
+        return [
+            _make(name, work / name) for name in names or (*fixtures, *FOLDERS, *(f"{name}.run" for name in OPTIONS))
+        ]
 
 
-def _fixtures(work: Path) -> list[Subject]:
-    found = []
-    for place in sorted(path for path in FIXTURES.glob("model-v*") if path.is_dir()):
-        folder = Path(shutil.copytree(place, work / place.name))
-        data = _rows_for(Forecaster.load(folder))
-        found.append(Subject(place.name, folder, data, answer_of_folder(folder, data)))
-    return found
+def _make(name: str, place: Path) -> Subject:
+    if place.suffix == ".run":
+        return _checkpoint(place)
+    if name in FOLDERS:
+        forecaster, data = FOLDERS[name](waves())
+        forecaster.fit(data).save(place)
+    else:
+        data = _rows_for(Forecaster.load(shutil.copytree(FIXTURES / name, place)))
+    return Subject(name, place, data, answer_of_folder(place, data))
 
 
 def _rows_for(forecaster: Forecaster) -> pd.DataFrame:
@@ -116,25 +121,12 @@ def _rows_for(forecaster: Forecaster) -> pd.DataFrame:
     return pd.DataFrame({panel.style.time: panel.times} | dict(zip(panel.series, panel.values.T, strict=True)))
 
 
-def _folders(work: Path) -> list[Subject]:
-    found = []
-    for name, make in FOLDERS.items():
-        forecaster, data = make(waves())
-        folder = work / name
-        forecaster.fit(data).save(folder)
-        found.append(Subject(name, folder, data, answer_of_folder(folder, data)))
-    return found
-
-
-def _checkpoints(work: Path) -> list[Subject]:
-    """Fits that were stopped: after an epoch, in the middle of the second, and at the end."""
-    found = []
-    for index, name in enumerate(OPTIONS):
-        path = work / f"{name}.checkpoint"
-        to_checkpoint(name).fit(waves(), checkpoint=path, callbacks=[_stop_after((4, 6, 10**9)[index % 3])])
-        _forget_seconds(path)
-        found.append(Subject(name, path, waves(), answer_of_fit(name)))
-    return found
+def _checkpoint(path: Path) -> Subject:
+    """A fit that was stopped: after an epoch, in the middle of the second, or at the end."""
+    stop = (4, 6, 10**9)[list(OPTIONS).index(path.stem) % 3]
+    to_checkpoint(path.name).fit(waves(), checkpoint=path, callbacks=[_stop_after(stop)])
+    _forget_seconds(path)
+    return Subject(path.name, path, waves(), answer_of_fit(path.name))
 
 
 def _forget_seconds(path: Path) -> None:
@@ -145,8 +137,8 @@ def _forget_seconds(path: Path) -> None:
 
 
 def to_checkpoint(name: str) -> Forecaster:
-    """A forecaster whose fit is to be resumed."""
-    return small(max_epochs=3, batch_size=32, checkpoint_seconds=0, **OPTIONS[name])
+    """A forecaster whose fit is to be resumed, by the name of its checkpoint."""
+    return small(max_epochs=3, batch_size=32, checkpoint_seconds=0, **OPTIONS[name.removesuffix(".run")])
 
 
 def _stop_after(steps: int) -> Callback:
