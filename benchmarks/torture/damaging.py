@@ -4,14 +4,13 @@ import hashlib
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 from mutations import damage_bytes, damage_file, damage_json, text_of
 from safetensors.torch import load, save
 from subjects import Subject
 from tensor_mutations import damage_header, damage_tensors, split_tensors
 
-from olinear.forecaster.folder import CONFIG, checksum
+from olinear.forecaster.folder import CONFIG, OLD_WEIGHTS, checksum
 from olinear.training import checkpoints
 
 
@@ -22,10 +21,7 @@ def damage(rng: random.Random, subject: Subject, place: Path) -> str:
 
 def _to_folder(rng: random.Random, folder: Path) -> str:
     config = json.loads((folder / CONFIG).read_text("utf-8"))
-    weights, signed = (
-        folder / config["weights"] if "weights" in config else folder / "weights.safetensors",
-        rng.random() < 0.5,
-    )
+    weights, signed = folder / config.get("weights", OLD_WEIGHTS), rng.random() < 0.5
     kind = rng.choices(("bytes", "file", "json", "header", "tensors"), (25, 8, 40, 12, 15))[0]
     path = rng.choice((folder / CONFIG, weights))
     if kind == "bytes":
@@ -35,25 +31,19 @@ def _to_folder(rng: random.Random, folder: Path) -> str:
         damage_file(rng, path, [folder / CONFIG if path == weights else weights])
         return f"file {path.name}"
     content = weights.read_bytes()
-    before = json.dumps(config)
     if kind == "json":
-        damage_json(rng, config)
+        kind = damage_json(rng, config)
+        signed = signed and "checksum" in config
     else:
         content = damage_header(rng, content) if kind == "header" else _others(rng, content)
         weights.write_bytes(content)
-    if signed:
-        config = _sign(config, content, kind)
-        signed = json.dumps(config) != before or kind != "json"
-    (folder / CONFIG).write_text(text_of(rng, config, kind != "json"), "utf-8", errors="surrogatepass")
-    return f"{'signed' if signed else 'unsigned'} {kind}"
-
-
-def _sign(config: Any, content: bytes, kind: str) -> Any:
-    if kind != "json":
-        config["weights_sha256"] = hashlib.sha256(content).hexdigest()
-    if "checksum" in config:
+        if signed:
+            config["weights_sha256"] = hashlib.sha256(content).hexdigest()
+    if signed and "checksum" in config:
         config["checksum"] = checksum(config)
-    return config
+    text = text_of(rng, config, kind in ("header", "tensors"))
+    (folder / CONFIG).write_text(text, "utf-8", errors="surrogatepass")
+    return f"{'signed' if signed else 'unsigned'} {kind}"
 
 
 def _others(rng: random.Random, content: bytes) -> bytes:
@@ -81,7 +71,7 @@ def _to_checkpoint(rng: random.Random, path: Path) -> str:
         damage_tensors(rng, tensors)
     else:
         record = json.loads(metadata["record"])
-        damage_json(rng, record)
+        kind = f"record, {damage_json(rng, record)}"
         metadata["record"] = text_of(rng, record, False)
     if signed:
         metadata["checksum"] = checkpoints.checksum(tensors, metadata["record"])

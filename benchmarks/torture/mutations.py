@@ -171,8 +171,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def damage_json(rng: random.Random, document: Any) -> None:
-    """One edit of one value, by a hand or a program that means well or ill."""
+def damage_json(rng: random.Random, document: Any) -> str:
+    """One edit of one value, by a hand or a program that means well or ill; where it was."""
     way = rng.choice(places(document))
     parent = document
     for key in way[:-1]:
@@ -196,6 +196,7 @@ def damage_json(rng: random.Random, document: Any) -> None:
         rng.choice((parent.reverse, parent.clear, lambda: rng.shuffle(parent), lambda: parent.append(parent[0])))()
     else:
         parent[key] = anything(rng)
+    return f"{kind} at {'.'.join(map(str, way))}"
 
 
 def _like(rng: random.Random, old: Any) -> Any:

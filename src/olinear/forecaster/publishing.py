@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import discard, hold, is_older, open_patiently, replacing
+from olinear.core.runtime import LARGE, discard, follow, hold, is_older, is_oversized, open_patiently, replacing
 from olinear.forecaster.folder import CONFIG, FORMAT, OLD_WEIGHTS, WEIGHTS, SavedConfig, read_config, unreadable
 from olinear.forecaster.folder import write_config as text_of
 
@@ -25,7 +24,6 @@ PART = rf"\.({re.escape(CONFIG)}|{WEIGHTS})\.[0-9a-f]{{12}}\.part"
 GRACE = 10.0  # seconds for which replaced weights stay, for whoever is about to read them
 WAIT = 60.0  # seconds to wait for another saver, before going on without clearing what may be its own
 HIDDEN_FOR = 3600.0  # seconds after which a hidden folder is taken for a leftover
-LARGE = 2**28  # bytes; config.json of a million series has fewer
 TRIES = 100
 
 
@@ -78,17 +76,21 @@ def fetch(folder: Path) -> tuple[SavedConfig, bytes]:
     raise CheckpointError(f"{folder} is replaced faster than it can be read: load it again when no one saves to it")
 
 
-def check_target(folder: Path) -> None:
-    """Replace only what is a model or empty: never somebody's other folder."""
+def check_target(folder: Path) -> Path:
+    """Replace only what is a model or empty, never somebody's other folder; where it is, if it goes by links."""
     if folder.is_file():
         raise OutputError(f"{folder} cannot be written: it is a file")
-    place = folder.resolve()
+    try:
+        place = follow(folder)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
     parent = next(parent for parent in (place, *place.parents) if parent.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise OutputError(f"{folder} cannot be written: {parent} is no folder to write to")
     if folder.is_dir() and any(not _is_ours(each.name) for each in folder.iterdir()) and not _is_model(folder):
         raise OutputError(f"{folder} exists and is not a model folder: choose another name")
     _refuse_other_than_file(folder / CONFIG)
+    return place
 
 
 def _refuse_other_than_file(path: Path) -> None:
@@ -178,7 +180,7 @@ def _read(folder: Path, name: str) -> bytes:
             raise FileNotFoundError(path)
         with open_patiently(path) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > LARGE and (name == CONFIG or size != _size_by_header(file)):
+            if size > LARGE and (name == CONFIG or is_oversized(file)):
                 raise CheckpointError(f"{path} is too large to be one of a model: copy the folder again")
             file.seek(0)
             return file.read()
@@ -188,16 +190,6 @@ def _read(folder: Path, name: str) -> bytes:
         raise CheckpointError(f"{path} does not fit into the memory of this machine") from error
     except OSError as error:
         raise unreadable(folder, error) from error
-
-
-def _size_by_header(file: BinaryIO) -> int | None:
-    """How large a file of tensors is, as its beginning has it."""
-    length = int.from_bytes(file.read(8), "little")
-    try:
-        header = json.loads(file.read(length)) if length <= LARGE else {}
-        return 8 + length + max(each["data_offsets"][1] for key, each in header.items() if key != "__metadata__")
-    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
-        return None
 
 
 def _is_model(folder: Path) -> bool:

@@ -26,8 +26,7 @@ from olinear.models import Source
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
     """Write the folder; the model that is in it already is replaced at once."""
-    folder = folder.resolve()
-    check_target(folder)
+    place = check_target(folder)
     panel, weights = fitted.panel, save(_tensors(fitted, context))
     checksum, name = name_weights(weights)
     config = SavedConfig(
@@ -54,7 +53,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         weights=name,
         weights_sha256=checksum,
     )
-    publish(folder, config, weights)
+    publish(place, config, weights)
 
 
 def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
