@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ class Kind:
     grace: float
 
 
+@cache
 def make_kinds() -> dict[str, Kind]:
     """Models are fitted here, once."""
     torch.set_num_threads(1)

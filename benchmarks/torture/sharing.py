@@ -163,12 +163,12 @@ def parts(share: int = 1) -> Iterator[tuple[str, Callable[[], dict[str, object]]
     yield f"{SAVES} saves of a model by four savers", lambda: saves(kinds["model"], 4, SAVES // share)
     yield f"{READS:,} reads of one --out with four writers", reading("--out", "a.csv", 4, READS)
     yield f"{READS:,} reads of one Parquet --out with four writers", reading("--out", "a.parquet", 4, READS)
-    yield f"{FITS} times two fits with one --out", lambda: fits(max(FITS // share, 3))
+    yield f"{FITS} times two fits with one --out", lambda: fits(max(FITS // share, 2))
 
 
 def short() -> list[dict[str, object]]:
-    """A fortieth of each, in seconds."""
-    return [{"what": what} | part() for what, part in parts(40)]
+    """A few of each, in seconds."""
+    return [{"what": what} | part() for what, part in parts(80)]
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from olinear import Forecaster
+from olinear.core import OLinearError
 from olinear.forecaster.service import PredictRequest, predict
 from olinear.training import Callback, StopWhen
 from olinear.training.checkpoints import load_checkpoint, save_checkpoint
@@ -147,10 +148,21 @@ def _stop_after(steps: int) -> Callback:
 
 
 def answer_of_folder(folder: Path, data: Any) -> str:
-    """A digest of what the model forecasts, from its own rows and from others; what `olinear predict` does."""
+    """A digest of what the model forecasts, from its own rows and from others, as `olinear predict` does."""
+    return " ".join(answers_of_folder(folder, data))
+
+
+def answers_of_folder(folder: Path, data: Any) -> list[str]:
+    """The digests of both; where one is refused, `refused` stands in its place."""
     forecaster = Forecaster.load(folder)
-    asked = (data, None) if len(forecaster.fitted.panel) else (data,)
-    return _digest([predict(PredictRequest(forecaster, each)).prediction.to_frame() for each in asked])
+    return [_answer(forecaster, asked) for asked in ((data, None) if len(forecaster.fitted.panel) else (data,))]
+
+
+def _answer(forecaster: Forecaster, data: Any) -> str:
+    try:
+        return _digest([predict(PredictRequest(forecaster, data)).prediction.to_frame()])
+    except OLinearError:
+        return "refused"
 
 
 def answer_of_fit(name: str, checkpoint: Path | None = None) -> str:
