@@ -71,7 +71,7 @@ def test_twenty_thousand_series_fit():
 
 
 def test_what_can_be_relied_on_was_kept():
-    """The table of docs/trust.md is put there by tools/update_docs.py; no line of it may say that a promise is broken."""
+    """The table of docs/trust.md comes from this file (tools/update_docs.py); no line of it may be a broken promise."""
     rows = read_rows("torture/summary.csv")
     assert rows
     assert [row for row in rows if row["ok"] != "yes"] == []

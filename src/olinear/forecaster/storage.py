@@ -105,11 +105,15 @@ def _check_record(fitted: Fitted) -> None:
 
 
 def _rehearse(fitted: Fitted) -> None:
-    """A forecast of one row as a frame: names, times and kind of frame go together."""
-    panel = fitted.panel
+    """One row of a forecast as a frame: names, times and kind of frame go together.
+
+    It is laid out long in any case, which costs little for thousands of series.
+    """
+    panel, style = fitted.panel, fitted.panel.style
     times = panel.frequency.after(fitted.last_time, fitted.settings.horizon)[:1]
+    long = replace(style, layout="long", numbered=style.numbered and style.layout == "long")
     with suppress(ImportError):  # the library of these frames, which other frames do not need
-        build_frame(replace(panel, times=times), {"": np.zeros((1, len(panel.series)))})
+        build_frame(replace(panel, times=times, style=long), {"": np.zeros((1, len(panel.series)))})
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
