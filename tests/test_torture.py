@@ -1,6 +1,7 @@
 """The tortures of `make torture`, a few cases of each: nothing that must never happen does."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,12 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / "benchmarks" / "torture" / "run.py"
+
+
+def test_all_of_it_takes_half_an_hour_at_the_most():
+    minutes = re.findall(r"^    Part\(\"\w+\", (\d+)\),$", RUN.read_text(), re.MULTILINE)
+    assert len(minutes) >= 5
+    assert sum(map(int, minutes)) <= 30
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="its savers are forks of one process")

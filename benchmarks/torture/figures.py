@@ -28,3 +28,8 @@ class Figure:
 def none_of(what: str, figure: str, count: int, whole: bool) -> Figure:
     """Of something that must never happen; `whole`: all of it was tried."""
     return Figure(what, figure, "0", str(count), count == 0 and whole)
+
+
+def at_most(what: str, figure: str, measured: float, limit: float) -> Figure:
+    """Of something that may cost so much."""
+    return Figure(what, figure, f"{limit:g}", f"{measured:.4g}", measured <= limit)

@@ -52,6 +52,11 @@ def damage_header(rng: random.Random, content: bytes) -> bytes:
     return changed
 
 
+def fill(old: torch.Tensor, rng: random.Random) -> torch.Tensor:
+    """One number everywhere; infinite where its kind has no place for it."""
+    return torch.full(old.shape, rng.choice(FILLS[old.is_floating_point()])).to(old.dtype)
+
+
 def damage_tensors(rng: random.Random, tensors: dict[str, Any]) -> None:
     """A sound file of other tensors."""
     name, other = rng.choice(list(tensors)), rng.choice(list(tensors))
@@ -67,7 +72,7 @@ def damage_tensors(rng: random.Random, tensors: dict[str, Any]) -> None:
         "shorter": lambda: tensors.update({name: old[:-1].clone() if old.dim() else old.reshape(1)}),
         "longer": lambda: tensors.update({name: torch.cat([old, old]) if old.dim() else old.reshape(1)}),
         "empty": lambda: tensors.update({name: old.reshape(-1)[:0].clone()}),
-        "fill": lambda: tensors.update({name: torch.full_like(old, rng.choice(FILLS[old.is_floating_point()]))}),
+        "fill": lambda: tensors.update({name: fill(old, rng)}),
         "turn sign": lambda: tensors.update({name: -old if old.dtype != torch.bool else ~old}),
         "one number": lambda: old.reshape(-1)[:1].add_(1) if old.numel() and old.dtype != torch.bool else None,
     }  # fmt: skip
