@@ -218,7 +218,6 @@ def test_tensors_that_say_they_are_enormous_are_not_read(copy):
         {"trained": {"first": "2024-01-01", "last": "2024-01-06 09:00:00", "rows": 3}},
         {"time_zone": "Europe/Berlin"},
         {"time_unit": "ns"},
-        {"time_unit": None},
     ],
     ids=str,
 )
