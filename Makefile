@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-refit bench-marks accuracy clean .venv
+.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-refit bench-marks torture accuracy clean .venv
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -44,6 +44,11 @@ bench-refit: .venv
 # What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv
 	$(BIN)/python benchmarks/marks.py
+
+# Damage, kills, sharing, gaps: what docs/trust.md promises, tried (under 30 minutes on two cores; needs OLINEAR_DATA).
+torture: .venv
+	$(BIN)/python benchmarks/torture/run.py
+	$(BIN)/python tools/update_docs.py
 
 # The paper's ETTh1 96->96 result (about ten minutes; resumable; needs OLINEAR_DATA). `olinear bench run` does them all.
 accuracy: .venv

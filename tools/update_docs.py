@@ -1,10 +1,12 @@
-"""Put into README.md and docs/ what commands print of the committed results.
+"""Put into README.md and docs/ what commands print of the committed results, and tables of results themselves.
 
 A block between `<!-- begin: olinear … -->` and `<!-- end -->` is what that command prints, with the results of this
-repository. `python tools/update_docs.py`, with `--check` only to see whether all are up to date.
+repository; one that begins with `table FILE` is that CSV file. `python tools/update_docs.py`, with `--check` only to
+see whether all are up to date.
 """
 
 import contextlib
+import csv
 import io
 import re
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 from olinear.cli.app import run
 
 ROOT = Path(__file__).parent.parent
-BLOCK = re.compile(r"<!-- begin: olinear ([^\n]*) -->\n.*?<!-- end -->", re.DOTALL)
+BLOCK = re.compile(r"<!-- begin: (olinear|table) ([^\n]*) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def printed(command: str) -> str:
@@ -25,12 +27,25 @@ def printed(command: str) -> str:
     return out.getvalue().strip() or "No results yet."
 
 
+def table(name: str) -> str:
+    """A CSV file as a table of Markdown."""
+    with (ROOT / name).open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
+
+
+def filled(block: re.Match[str]) -> str:
+    kind, what = block.groups()
+    return f"<!-- begin: {kind} {what} -->\n\n{(printed if kind == 'olinear' else table)(what)}\n\n<!-- end -->"
+
+
 def main() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     stale = []
     for page in pages:
         before = page.read_text("utf-8")
-        after = BLOCK.sub(lambda m: f"<!-- begin: olinear {m[1]} -->\n\n{printed(m[1])}\n\n<!-- end -->", before)
+        after = BLOCK.sub(filled, before)
         if after != before:
             stale.append(str(page.relative_to(ROOT)))
             if "--check" not in sys.argv[1:]:

@@ -10,84 +10,28 @@ benchmarks/results/torture/interval_coverage.csv: one row for each dataset and n
 """
 
 import argparse
-import os
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from figures import Figure, Row, at_most
 from rows import add_row, read_rows
+from shapes import EPOCHS, HORIZON, LEVEL, LOOKBACK, NAMES, ORIGINS, ROWS, Values, known_rows, load, made_up, origins_of
 
-from olinear import Forecaster, load_demo
+from olinear import Forecaster
 from olinear.forecaster.known import History, Past
 
-Values = NDArray[np.float64]
-RESULTS = Path(__file__).parents[1] / "results" / "torture" / "coverage.csv"
-LOOKBACK, HORIZON, LEVEL = 48, 24, 80
+__all__ = ["figures", "made_up", "measure"]
+
+RESULTS = Path(__file__).parents[1] / "results" / "torture" / "interval_coverage.csv"
 MISSING = (0, 6, 24, 48, 96)
-ORIGINS = 240
 BEFORE = LOOKBACK + max(MISSING) + 48  # rows that are read before an origin
-
-
-def season(rng: np.random.Generator, rows: int) -> Values:
-    """A day with noise."""
-    return np.sin(2 * np.pi * np.arange(rows) / 24 + rng.uniform(0, 6)) + rng.normal(0, 0.3, rows)
-
-
-def trend(rng: np.random.Generator, rows: int) -> Values:
-    """A day, noise, and a line that goes on."""
-    return season(rng, rows) + np.arange(rows) / 300
-
-
-def walk(rng: np.random.Generator, rows: int) -> Values:
-    """A random walk."""
-    return np.cumsum(rng.normal(size=rows))
-
-
-def autoregression(rng: np.random.Generator, rows: int) -> Values:
-    """Each value nine tenths of the one before, and noise."""
-    values = rng.normal(size=rows)
-    for row in range(1, rows):
-        values[row] += 0.9 * values[row - 1]
-    return values
-
-
-def counts(rng: np.random.Generator, rows: int) -> Values:
-    """Whole numbers, more by day than by night."""
-    return rng.poisson(4 + 3 * np.sin(2 * np.pi * np.arange(rows) / 24)).astype(np.float64)
-
-
-def bursts(rng: np.random.Generator, rows: int) -> Values:
-    """A day whose noise is four times as loud in some stretches."""
-    loud = np.repeat(rng.random(-(-rows // 36)) < 0.3, 36)[:rows]
-    return np.sin(2 * np.pi * np.arange(rows) / 24) + rng.normal(0, 0.2, rows) * np.where(loud, 4, 1)
-
-
-SHAPES: dict[str, Callable[[np.random.Generator, int], Values]] = {
-    shape.__name__: shape for shape in (season, trend, walk, autoregression, counts, bursts)
-}
-
-
-def made_up(name: str, rows: int, n_series: int = 4) -> pd.DataFrame:
-    """Series of one shape, independent but of one kind."""
-    rng = np.random.default_rng(list(SHAPES).index(name))
-    times = pd.date_range("2024-01-01", periods=rows, freq="h")
-    return pd.DataFrame({"time": times} | {f"s{i}": SHAPES[name](rng, rows) for i in range(n_series)})
-
-
-def load(name: str, rows: int) -> pd.DataFrame | None:
-    if name in SHAPES:
-        return made_up(name, rows)
-    if name == "embedded":
-        return load_demo()[-10_000:].reset_index(drop=True)
-    folder = os.environ.get("OLINEAR_DATA")
-    if folder is None:
-        return None
-    return pd.read_csv(Path(folder) / "ETTh1.csv", parse_dates=["date"])[:14_400]
 
 
 def holds(forecaster: Forecaster, values: Values, origins: NDArray[np.intp], missing: int, series: int) -> list[Values]:
@@ -107,10 +51,10 @@ def holds(forecaster: Forecaster, values: Values, origins: NDArray[np.intp], mis
 
 
 def measure(name: str, frame: pd.DataFrame, epochs: int, origins: int = ORIGINS) -> list[dict[str, object]]:
-    known = len(frame) * 3 // 4
+    known = known_rows(frame)
     forecaster = Forecaster(HORIZON, LOOKBACK, model_dim=64, max_epochs=epochs, progress=False).fit(frame[:known])
     values = frame.iloc[:, 1:].to_numpy(dtype=np.float64)
-    starts = np.unique(np.linspace(known, len(frame) - HORIZON, origins).astype(int))
+    starts = origins_of(frame, origins)
     rows = []
     for missing in MISSING:
         found = [holds(forecaster, values, starts, missing, series) for series in range(values.shape[1])]
@@ -127,16 +71,35 @@ def measure(name: str, frame: pd.DataFrame, epochs: int, origins: int = ORIGINS)
     return rows
 
 
+def figures(rows: Sequence[Row]) -> list[Figure]:
+    """Of all datasets and numbers of missing rows; widths against those of the first version (width_before.py)."""
+    cover = {(row["data"], row["missing"]): float(row["coverage"]) for row in rows}
+    inside = sum(0.72 <= share <= 0.92 for share in cover.values())
+    before = {row["data"]: float(row["median_width"]) for row in read_rows(RESULTS.with_name("width_before.csv"))}
+    ratios = {row["data"]: float(row["median_width"]) / before[row["data"]] for row in rows if row["missing"] == "0"}
+    least, most = (f"{end(cover.values()):.3f}" for end in (min, max))
+    fewest = min(int(row["origins"]) for row in rows)
+    what = f"coverage of the 80 % interval, last {', '.join(map(str, MISSING))} rows missing"
+    return [
+        Figure(what, f"datasets × missing outside 0.72 to 0.92, of {len(cover)}", "0", str(len(cover) - inside),
+               inside == len(cover) == len(NAMES) * len(MISSING)),
+        Figure(what, "lowest and highest", "0.72 to 0.92", f"{least} to {most}", inside == len(cover)),
+        Figure(what, "origins each", "at least 200", str(fewest), fewest >= 200),
+        at_most("width of the 80 % interval without gaps", "largest ratio to the first version's", max(ratios.values()),
+                1.05),
+    ]  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="coverage of stale series")
     parser.add_argument("--short", action="store_true", help="one shape, in seconds, to standard output")
     short = parser.parse_args().short
     done = set() if short else {row["data"] for row in read_rows(RESULTS)}
-    for name in ["season"] if short else [*SHAPES, "ETTh1", "embedded"]:
-        frame = load(name, 1600 if short else 4000)
+    for name in ["season"] if short else NAMES:
+        frame = load(name, 1600 if short else ROWS)
         if name in done or frame is None:
             continue
-        for row in measure(name, frame, 2 if short else 8):
+        for row in measure(name, frame, 2 if short else EPOCHS):
             print(row) if short else add_row(RESULTS, row)
 
 

@@ -1,6 +1,8 @@
 """What is refused when a model folder is loaded: absent, damaged, foreign or edited by hand."""
 
 import hashlib
+import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +12,7 @@ import torch
 from forecaster_parts import ABSENT, CONFIG, edit, small, weights_in
 from safetensors.torch import load_file, save, save_file
 
-from olinear.core.errors import CheckpointError
+from olinear.core.errors import CheckpointError, OutputError
 from olinear.forecaster import Forecaster
 
 
@@ -158,4 +160,77 @@ def test_an_absent_tensor_is_named(copy, name):
 def test_a_foreign_safetensors_file(copy, tmp_path):
     save_file({"weight": torch.zeros(2)}, tmp_path / "foreign")
     put_content(copy, (tmp_path / "foreign").read_bytes())
+    assert "does not fit together" in refusal(copy)
+
+
+# What stands in the place of a file
+
+
+def put_in_place(path: Path, kind: str) -> None:
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 2**40)  # takes no room on the disk
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "endless", "enormous"])
+@pytest.mark.parametrize("which", ["config", "weights"])
+def test_what_is_no_file_of_a_model_is_neither_waited_for_nor_read(copy, fitted, which, kind):
+    """Nor when a model is saved over it: that makes the folder whole, or is refused."""
+    path = copy / CONFIG if which == "config" else weights_in(copy)
+    put_in_place(path, kind)
+    refusal(copy)
+    try:
+        fitted.save(copy)
+    except OutputError:
+        assert kind != "enormous" or which == "config"
+    else:
+        assert Forecaster.load(copy).predict().equals(fitted.predict())
+
+
+def test_tensors_that_say_they_are_enormous_are_not_read(copy):
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2**36], "data_offsets": [0, 2**38]}}).encode()
+    path = weights_in(copy)
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    os.truncate(path, 2**40)
+    assert "too large" in refusal(copy)
+
+
+# Edits with the right checksum
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"notes": [{"text": "without a code"}]},
+        {"notes": [{"code": "a", "text": "b", "about": 3}]},
+        {"trained": {}},
+        {"trained": {"first": "2024-01-01", "last": "yesterday", "rows": 130}},
+        {"trained": {"first": "2024-01-01", "last": [True], "rows": 130}},
+        {"trained": {"first": "2024-01-01", "last": "2024-01-06 08:00:00", "rows": 130}},
+        {"trained": {"first": "2024-01-01", "last": "2024-01-06 09:00:00", "rows": "many"}},
+        {"trained": {"first": "2024-01-01", "last": "2024-01-06 09:00:00", "rows": 3}},
+        {"time_zone": "Europe/Berlin"},
+        {"time_unit": "ns"},
+    ],
+    ids=str,
+)
+def test_what_it_says_of_its_rows_is_compared_with_them(copy, changes):
+    """Every one of these came through and raised, or forecast other times."""
+    edit(copy, **changes)
+    assert "does not fit together" in refusal(copy)
+
+
+@pytest.mark.parametrize(("name", "value"), [("numbered", True), ("backend", "polars")])
+def test_a_frame_that_cannot_be_made_is_found_when_it_is_loaded(copy, name, value):
+    """Names that are no numbers; one that only pandas can hold."""
+    config = json.loads((copy / CONFIG).read_text())
+    style = config["style"] | {"layout": "long", name: value}
+    edit(copy, style=style, series=["\ud800", *config["series"][1:]])
     assert "does not fit together" in refusal(copy)

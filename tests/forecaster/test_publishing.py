@@ -233,6 +233,14 @@ def test_a_link_to_nothing_yet_is_followed_too(fitted, tmp_path):
     assert_same_frames(Forecaster.load(tmp_path / "model").predict(), fitted.predict())
 
 
+def test_a_link_to_itself_is_refused(fitted, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    with pytest.raises(OutputError, match="symbolic links"):
+        fitted.save(tmp_path / "link")
+    with pytest.raises(CheckpointError, match="not a model folder"):
+        Forecaster.load(tmp_path / "link")
+
+
 def test_a_model_for_its_owner_alone_stays_so(copy, other):
     """Its weights hold the last rows."""
     (copy / CONFIG).chmod(0o600)

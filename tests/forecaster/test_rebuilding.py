@@ -19,7 +19,7 @@ from olinear.models import MODELS, build_model, default_options
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HUGE = (20_000, 10**9)
-MOST_SECONDS = 1.0  # a hundred times what it takes
+MOST_SECONDS = 1.0  # of work, a hundred times what it takes; a busy machine makes no difference
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,10 +29,10 @@ def _warm() -> None:
 
 
 def refused_at_once(folder: Path, **options: object) -> str:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(CheckpointError) as caught:
         Forecaster.load(folder, **options)
-    assert time.monotonic() - began < MOST_SECONDS
+    assert time.process_time() - began < MOST_SECONDS
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -99,10 +99,10 @@ def test_an_option_of_any_size_hangs_no_model(name, option):
     settings = {"horizon": 4, "lookback": 24, "model": name}
     rebuild(name, make_settings(settings | {"options": options}), 3, weights)
     for size in HUGE:
-        began = time.monotonic()
+        began = time.process_time()
         with suppress(Exception):  # loading makes one kind of them all
             rebuild(name, make_settings(settings | {"options": options | {option: size}}), 3, weights)
-        assert time.monotonic() - began < MOST_SECONDS
+        assert time.process_time() - began < MOST_SECONDS
 
 
 class LooksAtNumbers(nn.Module):

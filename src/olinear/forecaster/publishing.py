@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import discard, hold, is_older, read_whole, replacing
+from olinear.core.runtime import LARGE, discard, follow, hold, is_older, is_oversized, open_patiently, replacing
 from olinear.forecaster.folder import CONFIG, FORMAT, OLD_WEIGHTS, WEIGHTS, SavedConfig, read_config, unreadable
 from olinear.forecaster.folder import write_config as text_of
 
@@ -24,7 +24,6 @@ PART = rf"\.({re.escape(CONFIG)}|{WEIGHTS})\.[0-9a-f]{{12}}\.part"
 GRACE = 10.0  # seconds for which replaced weights stay, for whoever is about to read them
 WAIT = 60.0  # seconds to wait for another saver, before going on without clearing what may be its own
 HIDDEN_FOR = 3600.0  # seconds after which a hidden folder is taken for a leftover
-LARGEST_CONFIG = 2**28  # bytes; a million series have fewer
 TRIES = 100
 
 
@@ -77,16 +76,27 @@ def fetch(folder: Path) -> tuple[SavedConfig, bytes]:
     raise CheckpointError(f"{folder} is replaced faster than it can be read: load it again when no one saves to it")
 
 
-def check_target(folder: Path) -> None:
-    """Replace only what is a model or empty: never somebody's other folder."""
+def check_target(folder: Path) -> Path:
+    """Replace only what is a model or empty, never somebody's other folder; where it is, if it goes by links."""
     if folder.is_file():
         raise OutputError(f"{folder} cannot be written: it is a file")
-    place = folder.resolve()
+    try:
+        place = follow(folder)
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}") from error
     parent = next(parent for parent in (place, *place.parents) if parent.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise OutputError(f"{folder} cannot be written: {parent} is no folder to write to")
     if folder.is_dir() and any(not _is_ours(each.name) for each in folder.iterdir()) and not _is_model(folder):
         raise OutputError(f"{folder} exists and is not a model folder: choose another name")
+    _refuse_other_than_file(folder / CONFIG)
+    return place
+
+
+def _refuse_other_than_file(path: Path) -> None:
+    """What cannot be replaced would be written to itself, and a pipe would be waited for."""
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} cannot be written: it is no file")
 
 
 def _write(folder: Path, name: str, weights: bytes, text: str, alone: bool) -> None:
@@ -111,8 +121,9 @@ def _write(folder: Path, name: str, weights: bytes, text: str, alone: bool) -> N
 
 def _write_weights(path: Path, weights: bytes) -> None:
     """Under the mode of the folder's `config.json`; left alone if they are there already."""
+    _refuse_other_than_file(path)
     with suppress(OSError):
-        if path.read_bytes() == weights:
+        if path.stat().st_size == len(weights) and path.read_bytes() == weights:
             os.utime(path)
             return
     with replacing(path, like=path.with_name(CONFIG)) as part:
@@ -148,13 +159,13 @@ def _is_ours(name: str) -> bool:
 def _named(folder: Path) -> str | None:
     """The weights that `config.json` names, if it is there and a model's."""
     with suppress(OSError, CheckpointError):
-        return read_config(folder, read_whole(folder / CONFIG)).weights
+        return read_config(folder, _read(folder, CONFIG)).weights
     return None
 
 
 def _config_of(folder: Path) -> bytes:
     try:
-        return _read(folder, CONFIG, LARGEST_CONFIG)
+        return _read(folder, CONFIG)
     except FileNotFoundError:
         hidden = _find_hidden(folder)
         found, hint = f"it has no {CONFIG}", ""
@@ -167,24 +178,31 @@ def _config_of(folder: Path) -> bytes:
         raise CheckpointError(f"{folder} is not a model folder: {found}{hint}") from None
 
 
-def _read(folder: Path, name: str, largest: float = float("inf")) -> bytes:
+def _read(folder: Path, name: str) -> bytes:
+    """A file's content; a pipe, which would be waited for, and a size that no model has are refused before."""
     path = folder / name
     try:
         if not path.is_file():
             raise FileNotFoundError(path)
-        if path.stat().st_size > largest:
-            raise CheckpointError(f"{path} is too large to be one of a model: copy the folder again")
-        return read_whole(path)
+        with open_patiently(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > LARGE and (name == CONFIG or is_oversized(file)):
+                raise CheckpointError(f"{path} is too large to be one of a model: copy the folder again")
+            file.seek(0)
+            return file.read()
     except FileNotFoundError:
         raise
+    except MemoryError as error:
+        raise CheckpointError(f"{path} does not fit into the memory of this machine") from error
     except OSError as error:
         raise unreadable(folder, error) from error
 
 
 def _is_model(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["format"] == FORMAT)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        content = _read(folder, CONFIG)
+        return bool(json.loads(content.decode("utf-8"))["format"] == FORMAT)
+    except (OSError, CheckpointError, ValueError, KeyError, TypeError, RecursionError):
         return False
 
 

@@ -1,6 +1,8 @@
 """A fitted forecaster as a folder: `config.json` and its tensors. Nothing in it is code."""
 
 import platform
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from torch import Tensor
 
 from olinear import __version__
 from olinear.core import CheckpointError, MissingDependencyError, as_note
-from olinear.data.frames import Panel, StandardScaler, parse_frequency
+from olinear.data.frames import Panel, StandardScaler, build_frame, parse_frequency
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source, origin_of, unreadable
 from olinear.forecaster.intervals import Intervals
@@ -24,8 +26,7 @@ from olinear.models import Source
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
     """Write the folder; the model that is in it already is replaced at once."""
-    folder = folder.resolve()
-    check_target(folder)
+    place = check_target(folder)
     panel, weights = fitted.panel, save(_tensors(fitted, context))
     checksum, name = name_weights(weights)
     config = SavedConfig(
@@ -52,7 +53,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         weights=name,
         weights_sha256=checksum,
     )
-    publish(folder, config, weights)
+    publish(place, config, weights)
 
 
 def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
@@ -60,27 +61,59 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
     config, content = fetch(folder)
     tensors = _open(folder, content)
     source = find_source(folder, config, given)
-    settings, active = config.settings, np.array(config.active, dtype=bool)
     try:
-        _check_shapes(config, tensors)
-        scaler = StandardScaler(tensors["scaler.mean"].numpy(), tensors["scaler.deviation"].numpy())
-        values, times = _context(tensors, config)
-        model = None
-        if active.any():
-            model = rebuild(source, settings, int(active.sum()), _of_model(tensors))
-        intervals = None
-        if "intervals.quantiles" in tensors:
-            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-            intervals = Intervals.from_tensors(arrays, config.calibration_windows, settings.horizon, int(active.sum()))
-        stale = tensors["intervals.staleness"].numpy().astype(np.int64) if "intervals.staleness" in tensors else None
+        fitted = _put_together(config, tensors, source)
+        _check_record(fitted)
+        _rehearse(fitted)
+        return fitted
     except MissingDependencyError:
         raise
     except Exception as error:  # whatever a model's constructor, or a table of time zones, has to say to its settings
-        reason = " ".join(str(error).split())
+        reason = " ".join(f"{error}".split()) or type(error).__name__
         raise CheckpointError(f"{folder} does not fit together: {reason[:300]}") from error
+
+
+def _put_together(config: SavedConfig, tensors: dict[str, Tensor], source: Source) -> Fitted:
+    settings, active = config.settings, np.array(config.active, dtype=bool)
+    _check_shapes(config, tensors)
+    scaler = StandardScaler(tensors["scaler.mean"].numpy(), tensors["scaler.deviation"].numpy())
+    values, times = _context(tensors, config)
+    model = None
+    if active.any():
+        model = rebuild(source, settings, int(active.sum()), _of_model(tensors))
+    intervals = None
+    if "intervals.quantiles" in tensors:
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+        intervals = Intervals.from_tensors(arrays, config.calibration_windows, settings.horizon, int(active.sum()))
+    stale = tensors["intervals.staleness"].numpy().astype(np.int64) if "intervals.staleness" in tensors else None
     panel = Panel(values, times, config.series, config.frequency, config.style, list(map(as_note, config.notes)))
     nonnegative = np.array(config.nonnegative, dtype=bool)
     return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale)
+
+
+def _check_record(fitted: Fitted) -> None:
+    """That what is said of the rows of the fit is true of the last ones, where they are kept."""
+    times, record = fitted.panel.times, fitted.record
+    for name, kind in {"first": str, "last": str, "rows": int}.items():
+        if type(record.get(name)) is not kind:
+            raise ValueError(f"trained.{name} is {record.get(name)!r}")
+    least = fitted.settings.lookback + fitted.settings.horizon
+    if record["rows"] < least:
+        raise ValueError(f"lookback and horizon need {least} rows, the fit was to {record['rows']}")
+    if len(times) and str(times[-1]) != str(fitted.last_time):
+        raise ValueError(f"the last row is of {times[-1]}, the fit was to rows up to {fitted.last_time}")
+
+
+def _rehearse(fitted: Fitted) -> None:
+    """One row of a forecast as a frame: names, times and kind of frame go together.
+
+    It is laid out long in any case, which costs little for thousands of series.
+    """
+    panel, style = fitted.panel, fitted.panel.style
+    times = panel.frequency.after(fitted.last_time, fitted.settings.horizon)[:1]
+    long = replace(style, layout="long", numbered=style.numbered and style.layout == "long")
+    with suppress(ImportError):  # the library of these frames, which other frames do not need
+        build_frame(replace(panel, times=times, style=long), {"": np.zeros((1, len(panel.series)))})
 
 
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import clear_parts, hold, replacing
+from olinear.core.runtime import clear_parts, follow, hold, is_oversized, replacing
 
 FORMAT = "olinear-checkpoint-2"
 ANEW = "start again without resume=True (on the command without --resume)"
@@ -28,7 +28,11 @@ def claim_checkpoint(path: Path | None) -> Iterator[None]:
 
     The claim of a process that was killed ends with it.
     """
-    if path is None or path.resolve() in _claimed.get():
+    place = None
+    if path is not None:
+        with suppress(OSError):  # a link that leads nowhere, which the first save will say
+            place = follow(path)
+    if path is None or place is None or place in _claimed.get():
         yield
         return
     with ExitStack() as endings:
@@ -42,7 +46,7 @@ def claim_checkpoint(path: Path | None) -> Iterator[None]:
             ) from error
         except (OSError, NotImplementedError):  # no locks here, or no place to write, which the first save will say
             pass
-        token = _claimed.set(_claimed.get() | {path.resolve()})
+        token = _claimed.set(_claimed.get() | {place})
         try:
             yield
         finally:
@@ -53,7 +57,7 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], record: Mapping[s
     """Write it whole or not at all."""
     whole = {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(record)
-    metadata = {"format": FORMAT, "record": text, "checksum": _checksum(whole, text)}
+    metadata = {"format": FORMAT, "record": text, "checksum": checksum(whole, text)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
@@ -74,13 +78,16 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         if not path.is_file():
             raise OSError("there is no such file")
+        with path.open("rb") as opened:
+            if is_oversized(opened):
+                raise OSError("it is far larger than it says")
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             if header.get("format") != FORMAT:
                 raise CheckpointError(f"{path} is not a checkpoint of this version: {ANEW}")
             names = file.keys()
             tensors = {name: file.get_tensor(name) for name in names}
-        if header["checksum"] != _checksum(tensors, header["record"]):
+        if header["checksum"] != checksum(tensors, header["record"]):
             raise CheckpointError(f"{path} is damaged, its checksum does not fit: {ANEW}")
         return tensors, dict(json.loads(header["record"]))
     except CheckpointError:
@@ -90,7 +97,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} cannot be read as a checkpoint ({reason}): {ANEW}") from error
 
 
-def _checksum(tensors: Mapping[str, Tensor], record: str) -> str:
+def checksum(tensors: Mapping[str, Tensor], record: str) -> str:
     """Of everything in a checkpoint: names, kinds, shapes, numbers and the record."""
     digest = hashlib.sha256(record.encode())
     for name in sorted(tensors):

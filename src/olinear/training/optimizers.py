@@ -35,3 +35,7 @@ def _can_fuse(parameters: Sequence[nn.Parameter]) -> bool:
 
 
 OPTIMIZERS: dict[str, MakeOptimizer] = {"adam": adam, "adamw": adamw, "sgd": sgd}
+
+# What each keeps for a parameter, of the parameter's shape but for the count of steps.
+_MOMENTS = frozenset({"step", "exp_avg", "exp_avg_sq"})
+SLOTS = {"adam": _MOMENTS, "adamw": _MOMENTS, "sgd": frozenset({"momentum_buffer"})}

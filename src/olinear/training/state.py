@@ -1,22 +1,25 @@
 """Everything a training run is between two steps, and its way to disk and back."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from pydantic import Field, TypeAdapter
 from torch import Tensor, nn
 
 from olinear.core import CheckpointError, ConfigError
 from olinear.core.settings import TrainingConfig
 from olinear.training.checkpoints import ANEW, load_checkpoint, save_checkpoint
-from olinear.training.optimizers import OPTIMIZERS, MakeOptimizer
+from olinear.training.optimizers import OPTIMIZERS, SLOTS, MakeOptimizer
 from olinear.training.schedules import SCHEDULES
 from olinear.training.tasks import Task
 
 Weights = dict[str, Tensor]
+Count = Annotated[int, Field(ge=0, le=2**53)]
 
 # Settings that change where or how often, not what: a run may go on with others.
 FREE_ON_RESUME = {"device", "checkpoint_seconds"}
@@ -26,17 +29,28 @@ FREE_ON_RESUME = {"device", "checkpoint_seconds"}
 class Position:
     """Where the run stands; plain numbers, saved as JSON (floats survive it bit by bit)."""
 
-    epoch: int = 1  # under way, from 1
-    step: int = 0  # steps of it done; with the seed, the position in the shuffle
-    total_steps: int = 0
+    epoch: Annotated[int, Field(ge=1)] = 1  # under way
+    step: Count = 0  # steps of it done; with the seed, the position in the shuffle
+    total_steps: Count = 0
     loss_sum: float = 0.0  # over this epoch's values so far
-    loss_count: int = 0
-    best_epoch: int = 0
+    loss_count: Count = 0
+    best_epoch: Count = 0
     best_loss: float = float("inf")
     best_averaged: bool = False
     finished: bool = False
     seconds: float = 0.0
     history: list[dict[str, float]] = field(default_factory=list)
+
+    def check(self, epochs: int, steps: int) -> None:
+        """That a run of so many epochs of so many steps can stand there."""
+        possible = self.epoch <= epochs + 1 and self.step <= steps and self.best_epoch <= len(self.history)
+        if not possible or len(self.history) != self.epoch - 1:
+            raise ValueError(f"it stands at epoch {self.epoch}, step {self.step}, after {len(self.history)} epochs")
+        if any("training_loss" not in record for record in self.history):
+            raise ValueError("an epoch of its history has no training_loss")
+
+
+_POSITION = TypeAdapter(Position)
 
 
 class RunState:
@@ -57,6 +71,7 @@ class RunState:
         if not parameters:
             name = type(model).__name__
             raise ConfigError(f"{name} has no weights to train: give it parameters, or traits with closed_form=True")
+        self.is_named = optimizer is None
         self.optimizer = (optimizer or OPTIMIZERS[config.optimizer])(parameters, config)
         self.best: Weights = {}
         self.average = copy_weights(model) if config.average_decay else {}
@@ -121,20 +136,26 @@ class RunState:
     def load(self, path: Path) -> None:
         """Take up a saved run of the same model, settings and data."""
         tensors, record = load_checkpoint(path)
-        self._check_same_run(path, record)
         device = next(self.model.parameters()).device
         groups: dict[str, Weights] = {}
         for key, tensor in tensors.items():
             group, _, name = key.partition("/")
             groups.setdefault(group, {})[name] = tensor.to(device) if name else tensor
         try:
+            self._check_same_run(path, record)
             self._take_up(groups, tensors, record)
-        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            if isinstance(error, CheckpointError):
+                raise
             reason = " ".join(str(error).split())[:300]
             raise CheckpointError(f"{path} holds another model than the one given ({reason}): {ANEW}") from error
 
     def _take_up(self, groups: dict[str, Weights], tensors: Weights, record: dict[str, Any]) -> None:
-        position = Position(**record["position"])
+        position = _POSITION.validate_json(json.dumps(record["position"]), strict=True)
+        position.check(self.config.max_epochs, self.steps)
+        best, average = groups.get("best", {}), groups.get("average", {})
+        self._check_weights("best", best, needed=position.best_epoch > 0)
+        self._check_weights("average", average, needed=self.config.average_decay is not None)
         self.model.load_state_dict(groups.get("model", {}))
         saved = self.optimizer.state_dict()
         saved["state"] = {
@@ -142,10 +163,32 @@ class RunState:
             for group, slots in groups.items()
             if group.startswith("optimizer.")
         }
+        self._check_slots(saved["state"])
         self.optimizer.load_state_dict(saved)
-        self.best, self.average = groups.get("best", {}), groups.get("average", {})
+        self.best, self.average = best, average
         self.position = position
         _set_random_states(self.model, tensors)
+
+    def _check_weights(self, name: str, found: Weights, needed: bool) -> None:
+        """Weights that are needed only later must be those of this model now."""
+        wanted = self.model.state_dict() if needed else {}
+        if found.keys() != wanted.keys():
+            raise ValueError(f"the {name} weights are not those of this model")
+        for key, tensor in wanted.items():
+            if (found[key].shape, found[key].dtype) != (tensor.shape, tensor.dtype):
+                raise ValueError(f"the {name} weights have another {key}")
+
+    def _check_slots(self, state: Mapping[int, Weights]) -> None:
+        """What our optimizers keep for each parameter; what one of the user's does is not known."""
+        parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
+        names = SLOTS[self.config.optimizer] if self.is_named else None
+        for index, slots in state.items():
+            if not 0 <= index < len(parameters):
+                raise ValueError(f"there is no parameter {index}")
+            for name, slot in slots.items() if names is not None else ():
+                wanted = () if name == "step" else parameters[index].shape
+                if slots.keys() != names or slot.shape != wanted or not slot.is_floating_point():
+                    raise ValueError(f"the optimizer's {name} of parameter {index} has shape {tuple(slot.shape)}")
 
     def _check_same_run(self, path: Path, record: dict[str, Any]) -> None:
         here = self.config.model_dump(exclude=FREE_ON_RESUME) | self.data

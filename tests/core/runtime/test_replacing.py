@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from olinear.core.errors import OutputError
-from olinear.core.runtime import clear_parts, files, read_whole, replacing
+from olinear.core.runtime import clear_parts, files, open_patiently, replacing
 
 
 def write(path: Path, text: str) -> None:
@@ -190,12 +190,12 @@ def test_where_readers_block_a_rename_waits_for_them(tmp_path, monkeypatch, pati
 
 
 def test_where_they_do_not_a_denial_is_one_at_once(tmp_path, monkeypatch):
-    def denied(self: Path) -> bytes:
+    def denied(self: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     monkeypatch.setattr(files, "READERS_BLOCK", False)
     began = time.monotonic()
     with pytest.raises(PermissionError):
-        read_whole(tmp_path / "a")
+        open_patiently(tmp_path / "a")
     assert time.monotonic() - began < 1

@@ -4,10 +4,13 @@ from olinear.core.runtime.devices import fitting_threads as fitting_threads
 from olinear.core.runtime.devices import on_same_device as on_same_device
 from olinear.core.runtime.devices import pick_device as pick_device
 from olinear.core.runtime.devices import solving_device as solving_device
+from olinear.core.runtime.files import LARGE as LARGE
 from olinear.core.runtime.files import clear_parts as clear_parts
 from olinear.core.runtime.files import discard as discard
+from olinear.core.runtime.files import follow as follow
 from olinear.core.runtime.files import is_older as is_older
-from olinear.core.runtime.files import read_whole as read_whole
+from olinear.core.runtime.files import is_oversized as is_oversized
+from olinear.core.runtime.files import open_patiently as open_patiently
 from olinear.core.runtime.files import replacing as replacing
 from olinear.core.runtime.locks import hold as hold
 from olinear.core.runtime.measuring import best_times as best_times

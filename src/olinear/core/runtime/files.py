@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import os
 import re
 import secrets
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from olinear.core.errors import OutputError
 
@@ -17,6 +18,7 @@ Result = TypeVar("Result")
 
 PATIENCE = 5.0  # seconds that a rename waits for readers where they block it
 STALE = 3600.0  # seconds after which the temporary file of a killed writer is cleared
+LARGE = 2**28  # bytes that are read without a look at what they are
 LONGEST = 230  # bytes of a name that leave room for what a temporary one has besides
 READERS_BLOCK = os.name == "nt"  # a file that is open can be neither replaced nor removed
 
@@ -33,7 +35,7 @@ def replacing(path: Path, like: Path | None = None) -> Iterator[Path]:
         if path.exists() and not path.is_file():
             yield path
             return
-        target = _follow(path)
+        target = follow(path) if path.is_symlink() else path
         clear_parts(target, older=STALE)
         part, mode = _new_part(target, target if target.exists() else like)
         try:
@@ -70,9 +72,33 @@ def discard(path: Path) -> None:
         path.unlink()
 
 
-def read_whole(path: Path) -> bytes:
-    """The content of a file that may be replaced in this very moment."""
-    return _patiently(path.read_bytes)
+def follow(path: Path) -> Path:
+    """The whole name of what a path leads to through links, there or not yet; an OSError if they lead nowhere."""
+    try:
+        place = path.resolve()
+        if not place.is_symlink():  # at the end of a ring, as Python from 3.13 on gives it
+            return place
+    except RuntimeError:  # as it says before
+        pass
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def is_oversized(file: BinaryIO) -> bool:
+    """Whether a file of tensors is far larger than it says at its beginning, so that it need not be read."""
+    size = os.fstat(file.fileno()).st_size
+    if size <= LARGE:
+        return False
+    length = int.from_bytes(file.read(8), "little")
+    try:
+        header = json.loads(file.read(length)) if length <= LARGE else {}
+        return size > 8 + length + max(each["data_offsets"][1] for key, each in header.items() if key != "__metadata__")
+    except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+        return True
+
+
+def open_patiently(path: Path) -> BinaryIO:
+    """A file that may be replaced in this very moment, to read: what is opened stays the same until it is closed."""
+    return _patiently(lambda: path.open("rb"))
 
 
 def _sync_folder(folder: Path) -> None:
@@ -83,14 +109,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(number)
         finally:
             os.close(number)
-
-
-def _follow(path: Path) -> Path:
-    """What a link points to, there or not yet."""
-    try:
-        return path.resolve() if path.is_symlink() else path
-    except RuntimeError as error:
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
 def _new_part(target: Path, like: Path | None) -> tuple[Path, int]:
