@@ -1,0 +1,88 @@
+"""A user's table, file or frame, opened: its columns by name, and what is known of how they are written."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from olinear.core import DataError, Note
+from olinear.core.settings import ReadingSettings
+from olinear.data.frames.files import open_table
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of any kind of frame.
+
+    Args:
+        frame: the frame.
+        indexed: whether its times were the index.
+        sep: what separated its cells, of a text file: then all cells are text, and ``""`` is a missing one.
+        notes: what was decided so far.
+    """
+
+    frame: "nw.DataFrame[Any]"
+    indexed: bool = False
+    sep: str | None = None
+    notes: list[Note] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __getitem__(self, name: str) -> "nw.Series[Any]":
+        return self.frame[name]
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The type of each column, found once: narwhals looks at all of them each time it is asked."""
+        return dict(self.frame.schema)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.schema)
+
+    @property
+    def backend(self) -> str:
+        return str(self.frame.implementation.value)
+
+
+def open_any(data: Any, settings: ReadingSettings) -> Table:
+    """A table from a path (`-` for standard input), or from a frame of pandas, polars or pyarrow."""
+    if isinstance(data, str | Path):
+        frame, sep, notes = open_table(str(data), settings)
+        table, indexed = _open_frame(frame)
+        return Table(table, indexed, sep, notes)
+    table, indexed = _open_frame(data)
+    return Table(table, indexed)
+
+
+def _open_frame(frame: Any) -> tuple["nw.DataFrame[Any]", bool]:
+    indexed = False
+    if isinstance(frame, pd.Series):
+        frame = frame.to_frame()
+    if isinstance(frame, pd.DataFrame):
+        if isinstance(frame.columns, pd.MultiIndex):
+            raise DataError(f"columns have several levels, such as {frame.columns[0]}: give each one name of text")
+        frame = frame.rename(columns=str)
+        if isinstance(frame.index, pd.PeriodIndex):
+            frame = frame.set_axis(frame.index.to_timestamp())
+        if isinstance(frame.index, pd.DatetimeIndex):
+            indexed, index = True, str(frame.index.name or "time")
+            if index in frame.columns:
+                raise DataError(f"the index of times and a column are both called {index!r}: rename or drop one")
+            frame = frame.rename_axis(index).reset_index()
+    names = pd.Index(frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", []))
+    if not names.is_unique:
+        raise DataError(f"several columns are called {names[names.duplicated()][0]!r}: rename or drop all but one")
+    try:
+        table = nw.from_native(frame)
+    except TypeError as error:
+        raise DataError(f"data must be a pandas, polars or pyarrow frame, found {type(frame).__name__}") from error
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    if not isinstance(table, nw.DataFrame) or table.implementation.value not in ("pandas", "polars", "pyarrow"):
+        raise DataError(f"data must be a pandas, polars or pyarrow frame, found {type(frame).__name__}")
+    return table, indexed
