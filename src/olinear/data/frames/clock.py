@@ -90,6 +90,14 @@ def _inferred(times: pd.DatetimeIndex, zone: str) -> pd.DatetimeIndex:
         return times.tz_localize(zone, ambiguous=np.ones(len(times), dtype=bool))
 
 
+def repeats_of_an_autumn(times: pd.Index) -> bool:
+    """Whether an hour stands twice as in the night when clocks go back, in times without a zone."""
+    if not isinstance(times, pd.DatetimeIndex) or times.tz is not None:
+        return False
+    twice = times[times.duplicated()]
+    return bool(len(twice)) and twice.is_unique and bool((twice.hour <= 3).all()) and len(twice.normalize().unique()) < 40
+
+
 def instants_or_wall(
     instants: pd.DatetimeIndex, wall: pd.DatetimeIndex, name: str, clock: Clock, notes: list[Note]
 ) -> tuple[pd.DatetimeIndex, Clock]:

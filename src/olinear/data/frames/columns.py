@@ -1,89 +1,39 @@
-"""Which column of a table is what: the time, the ids, the values, and in a wide one the series."""
+"""What a single column is: the time, a part of it, a number of the row, booleans, text."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from olinear.core import DataError, Note
-from olinear.core.settings import ReadingSettings
-from olinear.data.frames.numbers import MISSING
+from olinear.data.frames.dialect import MONTH, TIME_NAMES, WHEN
 from olinear.data.frames.numbered import STEPS, find_unit
-from olinear.data.frames.panel import FrameStyle, listed
+from olinear.data.frames.numbers import MISSING
+from olinear.data.frames.panel import listed
 from olinear.data.frames.tables import Table
-from olinear.data.frames.times import WHOLE, holds_times, reads_as_clock, reads_as_numbered, reads_as_times
+from olinear.data.frames.times import (
+    WHOLE,
+    holds_times,
+    reads_as_clock,
+    reads_as_numbered,
+    reads_as_times,
+    same_times,
+)
 
-LONG_NAMES = ("unique_id", "ds", "y")
-TIME_NAMES = {"time", "date", "datetime", "timestamp", "ds", "date_time", "zeit", "datum", "zeitstempel", "zeitpunkt"}
-TIME_NAMES |= {"fecha", "data", "heure", "hora", "tempo", "period", "unix", "epoch"}
-LESSER_NAMES = {"day", "week", "month", "year", "hour", "index"}  # that a part of the time has too
+LESSER_NAMES = {"day", "week", "month", "year", "hour", "index", "step", "t"}  # that a part of the time has too
 ROW_NAMES = re.compile(r"Unnamed: \d+|index|level_0|#|no\.?|nr\.?", re.IGNORECASE)
+WHOLE_CELL = re.compile(r"-?\d{1,9}")
 TEXT = (nw.String, nw.Object, nw.Categorical, nw.Enum)
 BOOLEANS = {"true", "false", "yes", "no", "t", "f", "y", "n"}
 
 
-@dataclass(frozen=True)
-class Roles:
-    """The names of the columns by what they are."""
-
-    time: str
-    id: str | None = None  # long tables
-    value: str | None = None
-    others: list[str] = field(default_factory=list)  # columns that may be series
-
-    @property
-    def is_long(self) -> bool:
-        return self.id is not None
-
-
-def find_roles(table: Table, settings: ReadingSettings, like: FrameStyle | None, known: Collection[str] = ()) -> Roles:
-    """The roles that are named or usual; the time is also found by what columns hold.
-
-    Args:
-        table: with at least one row.
-        settings: what a user asked for.
-        like: the style of a table read before, whose names and layout are taken up where they fit.
-        known: the series that such a table had.
-    """
-    names = table.names
-    for column in (settings.time, settings.id, settings.value):
-        if column is not None and column not in names:
-            raise DataError(f"there is no column {column!r}: the columns are {', '.join(map(repr, names))}")
-    time, id, value = settings.time, settings.id, settings.value
-    if like is not None:
-        time = time or (like.time if like.time in names else None)
-        if like.layout == "long" and {like.id, like.value} <= set(names):
-            id, value = id or like.id, value or like.value
-    if id is not None or value is not None or set(LONG_NAMES) <= set(names):
-        id, value = id or LONG_NAMES[0], value or LONG_NAMES[2]
-        for role, column in (("id", id), ("value", value)):
-            if column not in names:
-                raise DataError(f"a long frame needs a column {column!r}: name yours with {role}=")
-        return Roles(time or ("ds" if "ds" in names else find_time(table, {id, value})), id, value)
-    dropped = set(resolve(settings.drop, names))
-    unknown = [name for name in dropped if name not in names] if like is None else []
-    if unknown:
-        raise DataError(f"there is no column {unknown[0]!r} to drop: the columns are {', '.join(map(repr, names))}")
-    time = time or find_time(table, dropped)
-    left = dropped | ({*like.left_out} - {*known} if like is not None else set())
-    return Roles(time, others=[name for name in names if name != time and name not in left])
-
-
-def resolve(given: Sequence[str] | None, known: Collection[str]) -> list[str]:
-    """Names as they were given; one that is none, but several with commas between them, stands for those."""
-    names = []
-    for name in given or ():
-        parts = [part.strip() for part in name.split(",")]
-        names += parts if name not in known and all(part in known for part in parts) else [name]
-    return list(dict.fromkeys(names))
-
-
 def find_time(table: Table, others: Collection[str]) -> str:
-    """The time column: by its type, its name, its text, or whole numbers that are dates; a name alone comes last."""
+    """The time column: by its type, its name, its text, or whole numbers that are dates or count; a name comes last."""
     names = [name for name in table.names if name not in others]
+    counter = names[:1]
 
     def called(usual: Collection[str], name: str) -> bool:
         return name.strip().lower() in usual
@@ -96,21 +46,73 @@ def find_time(table: Table, others: Collection[str]) -> str:
         lambda name: reads_as_numbered(table[name]),
         lambda name: called(TIME_NAMES | LESSER_NAMES, name),
         lambda name: reads_as_clock(table[name]),
+        lambda name: name in counter and counts_steps(table[name]),
     )
     for found in ways:
-        for name in names:
-            if found(name):
-                return name
+        times = [name for name in names if found(name)]
+        if times:
+            usual = [name for name in times if called(TIME_NAMES, name)]
+            return usual[0] if usual else _first_of(table, times)
+    across = [name for name in table.names if WHEN.fullmatch(name) or MONTH.fullmatch(name)]
+    if len(across) > 2:
+        raise DataError(
+            f"no time column found, and times such as {across[0]!r} in the header: transpose the table, so that each row is "
+            "a time and each column a series"
+        )
     raise DataError(f"no time column found among {', '.join(map(repr, table.names))}: name it with time=")
 
 
-def _may_be_time(column: "nw.Series[object]") -> bool:
+def _first_of(table: Table, times: list[str]) -> str:
+    """Of several columns of times the one that differs in most rows, or the start of intervals; else it is refused."""
+    counts = [table[name].n_unique() for name in times]
+    times = [name for name, count in zip(times, counts, strict=True) if count == max(counts)]
+    first = table[times[0]]
+    for other in times[1:]:
+        if not (_meet(first, table[other]) or same_times(first, table[other])):
+            ways = f"time={times[0]!r} or time={other!r}"
+            raise DataError(f"the columns {times[0]!r} and {other!r} both hold times: pass {ways}")
+    return times[0]
+
+
+def _meet(starts: "nw.Series[Any]", ends: "nw.Series[Any]") -> bool:
+    """Whether most intervals end where the next begins."""
+    following = starts.to_list()[1:]
+    return sum(end == start for end, start in zip(ends.to_list(), following, strict=False)) > len(following) / 2
+
+
+def holds_whole(column: "nw.Series[Any]") -> bool:
+    """Whether all cells are whole numbers."""
+    if column.dtype.is_integer():
+        return not column.is_null().any()
+    if column.dtype not in TEXT:
+        return False
+    return all(WHOLE_CELL.fullmatch(str(cell).strip()) for cell in column.unique().to_list())
+
+
+def counts_steps(column: "nw.Series[Any]") -> bool:
+    """Whether whole numbers go up by the same step in every row."""
+    if column.dtype.is_integer():
+        numbers = column.cast(nw.Int64).to_numpy() if not column.is_null().any() else np.array([])
+    elif column.dtype in TEXT:
+        texts = [str(cell).strip() for cell in column.to_list()]
+        if not all(map(WHOLE.fullmatch, texts)):
+            return False
+        numbers = np.array([int(float(text)) for text in texts])
+    else:
+        return False
+    steps = np.diff(numbers)
+    return len(steps) > 1 and bool((steps == steps[0]).all()) and bool(steps[0] > 0)
+
+
+def _may_be_time(column: "nw.Series[Any]") -> bool:
     """Whether a column of a usual name holds what can be times."""
     if holds_times(column) or column.dtype.is_integer():
         return True
     if column.dtype.is_numeric():
         numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        return bool(np.isfinite(numbers).all()) and (bool((numbers == np.floor(numbers)).all()) or find_unit(numbers, "", []) != STEPS)
+        if not np.isfinite(numbers).all():
+            return False
+        return bool((numbers == np.floor(numbers)).all()) or find_unit(numbers, "", []) != STEPS
     cells = [str(cell).strip() for cell in column.head(5).to_list()]
     return reads_as_times(column) or (column.dtype in TEXT and all(map(WHOLE.fullmatch, cells)))
 
@@ -150,7 +152,7 @@ def counts_rows(name: str, values: "np.ndarray[tuple[int], np.dtype[np.float64]]
     return bool((np.diff(values) == 1).all()) and len(values) > 1
 
 
-def is_boolean(column: "nw.Series[object]") -> bool:
+def is_boolean(column: "nw.Series[Any]") -> bool:
     """Whether a column holds booleans, as such or as words."""
     if column.dtype == nw.Boolean:
         return True

@@ -1,5 +1,6 @@
 """From text to times: dates in any order of day, month and year, clock times, and offsets from UTC."""
 
+import datetime
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,13 +10,18 @@ import numpy as np
 import pandas as pd
 
 from olinear.core import ConfigError, DataError, Note
-from olinear.data.frames.clock import Clock, instants_or_wall, regularity
+from olinear.data.frames.clock import REGULAR, Clock, instants_or_wall, regularity
 
 DIGITS = str.maketrans("0123456789", "0" * 10)
 _CLOCK = r"00?(:00){1,2}(\.0+)?"
 ISO = re.compile(rf"0000([-/.])00?(\1?00?)?([T ]{_CLOCK})?( ?([+-]00(:?00)?|Z))?|0{{8}}T0+")
 OFFSET = re.compile(r"(:\d\d(?:[.,]\d+)?|\dT\d[\d.]+)\s*([+-]\d\d(?::?\d\d)?|Z)$")  # never the -2024 of 16-01-2024
 NUMERIC = re.compile(r"(\d\d?)([-/. ]) ?(\d\d?)[-/. ] ?(\d{4}|\d\d)\.?")
+INTERVAL = re.compile(r"\s+[-–—]\s+|\s+(?:to|bis|until)\s+|(?<=\d)/(?=0000-)|(?<=\d)/(?=\d{4}-\d\d-\d\dT)")
+LETTERS = re.compile(r"(?<=\d) ([A-Z]{3,5})$")
+NIGHT = re.compile(r"(T| )24:00(:00)?")
+WEEK = re.compile(r"(\d{4})-?W(\d\d?)(?:-?([1-7]))?")
+MONTH_YEAR = re.compile(r"([^\W\d]{3,9})\.?[-\s/']+(\d\d)")
 SPLIT = re.compile(r"(.*?)(?:[T\s,]\s*(\d\d?:.*|\d\d?\s*[aApP]\.?[mM].*|\d\d?h\d\d.*))?")
 BARE = re.compile(r"\d\d?:\d\d(:\d\d(\.\d+)?)?( ?[aApP]\.?[mM]\.?)?")
 TIME = re.compile(r"(\d\d?)[:h](\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([aApP])?(?:\.?[mM]\.?)?\s*(.*)")
@@ -33,14 +39,45 @@ PIVOT = 69  # two digits from here on are of the last century
 def parse_text(text: Sequence[str], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.DatetimeIndex, Clock]:
     """Cells as times; an error names the first row that is none, and the options where two readings fit."""
     shapes = {cell.translate(DIGITS) for cell in text}
-    if all(map(BARE.fullmatch, set(text) if len(shapes) < 20 else text)):
+    if all(map(BARE.fullmatch, shapes)):
         raise DataError(
-            f"the column {name!r} has clock times without a date: give it dates, or name another column with time="
+            f"the column {name!r} has clock times without a date, such as {text[0]!r}: give them dates, or name another "
+            "column with time="
         )
-    iso = list(text)
-    if not all(map(ISO.fullmatch, shapes)):
-        iso, clock = _as_iso(text, name, clock, notes)
-    return _parse_iso(iso, text, name, clock, notes)
+    if all(map(ISO.fullmatch, shapes)):
+        return _parse_iso(list(text), text, name, clock, notes)
+    cells = _without_ends(text, shapes, name, notes)
+    if any("年" in shape for shape in shapes):
+        cells = [re.sub("[年月时時点]", "-", re.sub("[日分秒]", " ", cell)).strip(" -") for cell in cells]
+    cells, clock = _without_letters(cells, shapes, name, clock)
+    iso, clock = _as_iso(cells, text, name, clock, notes)
+    late = np.array([NIGHT.search(cell) is not None for cell in iso]) if any("24:00" in cell for cell in text) else None
+    if late is None:
+        return _parse_iso(iso, text, name, clock, notes)
+    times, clock = _parse_iso([NIGHT.sub(r"\g<1>00:00", cell) for cell in iso], text, name, clock, notes)
+    return times + pd.to_timedelta(late.astype(np.int64), unit="D"), clock
+
+
+def _without_ends(text: Sequence[str], shapes: Iterable[str], name: str, notes: list[Note]) -> list[str]:
+    """Of intervals their beginnings."""
+    if not all(INTERVAL.search(shape) for shape in shapes):
+        return list(text)
+    notes.append(Note("time-interval", f"{name!r} has intervals, which are dated by their beginning", [name]))
+    return [INTERVAL.split(cell, maxsplit=1)[0].strip() for cell in text]
+
+
+def _without_letters(
+    text: Sequence[str], shapes: Iterable[str], name: str, clock: Clock
+) -> tuple[list[str], Clock]:
+    """Times without the letters of a zone at their end, which several zones share; refused unless it is named."""
+    letters = {match[1] for shape in shapes if (match := LETTERS.search(shape)) and match[1] not in ZONES}
+    if not letters:
+        return list(text), clock
+    if clock.target is None and clock.zone is None:
+        raise DataError(f"times in {name!r} are in {sorted(letters)[0]}, which several zones are called: pass tz=")
+    if clock.target is None:
+        clock = replace(clock, tz=clock.zone)
+    return [LETTERS.sub("", cell) for cell in text], clock
 
 
 def parse_pattern(text: Sequence[str], name: str, pattern: str) -> pd.DatetimeIndex:
@@ -96,15 +133,19 @@ def _no_time(name: str, text: Sequence[str], bad: "np.ndarray[tuple[int], np.dty
     )
 
 
-def _as_iso(text: Sequence[str], name: str, clock: Clock, notes: list[Note]) -> tuple[list[str], Clock]:
+def _as_iso(
+    cells: Sequence[str], text: Sequence[str], name: str, clock: Clock, notes: list[Note]
+) -> tuple[list[str], Clock]:
     """Every cell as year-month-day and a clock of 24 hours, each different date and clock time looked at once."""
-    parts = [(cell[:at], cell[at + 1 :].strip()) if (at := cell.find(" ")) > 0 else (cell, "") for cell in text]
+    parts = [(cell[:at], cell[at + 1 :].strip()) if (at := cell.find(" ")) > 0 else (cell, "") for cell in cells]
     if not all(map(NUMERIC.fullmatch, {date for date, _ in parts})):
-        parts = [(match[1].strip(), match[2] or "") for match in map(SPLIT.fullmatch, text) if match]
+        parts = [(match[1].strip(), match[2] or "") for match in map(SPLIT.fullmatch, cells) if match]
     dates = list(dict.fromkeys(date for date, _ in parts))
     rests = {rest: _iso_clock(rest) for rest in {rest for _, rest in parts}}
     numeric = {date: match for date in dates if (match := NUMERIC.fullmatch(date))}
-    known = {date: _iso_date(date) for date in dates if date not in numeric}
+    known = _months_of_years(dates, name, clock, notes) or {
+        date: _iso_date(date) for date in dates if date not in numeric
+    }
     bad = np.array([known.get(date, "") is None or rests[rest] is None for date, rest in parts])
     if bad.any():
         raise _no_time(name, text, bad)
@@ -117,6 +158,24 @@ def _as_iso(text: Sequence[str], name: str, clock: Clock, notes: list[Note]) -> 
         return joined("dmy"), clock
     order, clock = _find_order(numeric, [date for date, _ in parts], joined, name, clock, notes)
     return joined(order), clock
+
+
+def _months_of_years(dates: Sequence[str], name: str, clock: Clock, notes: list[Note]) -> dict[str, str | None]:
+    """`Jan-24` as a month of 2024 if such months follow each other; it could be a day of January, too."""
+    found = {date: match for date in dates if (match := MONTH_YEAR.fullmatch(date))}
+    if len(found) < len(dates):
+        return {}
+    iso = {date: _iso_date(f"1 {match[1]} {_century(int(match[2]))}") for date, match in found.items()}
+    if None not in iso.values():
+        times = pd.DatetimeIndex([pd.Timestamp(str(each)) for each in iso.values()])
+        if len(times) < 2 or regularity(times, clock.freq) < (REGULAR, 1):
+            raise DataError(f"{dates[0]!r} in {name!r} can be a month of a year or a day: pass time_format='%b-%y'")
+        notes.append(Note("time-dayfirst", f"times such as {dates[0]!r} in {name!r} were read as month and year", [name]))
+    return iso
+
+
+def _century(year: int) -> int:
+    return year + (1900 if year >= PIVOT else 2000)
 
 
 def _iso_clock(rest: str) -> str | None:
@@ -132,15 +191,23 @@ def _iso_clock(rest: str) -> str | None:
             return None
         hour = hour % 12 + (12 if match[5] in "pP" else 0)
     zone = ZONES.get(match[6], match[6] if re.fullmatch(r"[+-]\d\d(:?\d\d)?", match[6]) else None)
-    if zone is None or hour > 23 or minute > 59 or second > 59:
+    if zone is None or (hour > 23 and (hour, minute, second) != (24, 0, 0)) or minute > 59 or second > 59:
         return None
     return f"{hour:02}:{minute:02}:{second:02}{'.' + match[4] if match[4] else ''}{zone}"
 
 
 def _iso_date(date: str) -> str | None:
     """A date with the name of its month, or the year first; None if it is none by itself, such as `Monday`."""
+    week = WEEK.fullmatch(date)
+    if week is not None:
+        try:
+            return datetime.date.fromisocalendar(int(week[1]), int(week[2]), int(week[3] or 1)).isoformat()
+        except ValueError:
+            return None
     if not re.search(r"\d{4}", date) and len(re.findall(r"\d+", date)) < 2:
         return None
+    if not re.search(r"[^\W\d]", date) and not re.match(r"\d{4}[-/. ]\d", date):
+        return None  # numbers, of which pandas would make something
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -154,7 +221,7 @@ def _ordered(match: re.Match[str], order: str) -> str | None:
     """The numbers of a date in an order, as year-month-day; None if they are no date then."""
     year, month, day = ORDERS[order](int(match[1]), int(match[3]), int(match[4]))
     if len(match[4]) == 2:
-        year += 1900 if year >= PIVOT else 2000
+        year = _century(year)
     try:
         pd.Timestamp(year, month, day)
     except ValueError:

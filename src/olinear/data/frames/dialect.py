@@ -17,12 +17,20 @@ SPACES = r"\s+"
 WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, " ": SPACES, "comma": ",", "semicolon": ";", "pipe": "|"}
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", SPACES: "spaces"}
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+ASIAN = ("gb18030", "cp932", "euc_kr", "big5")
+FOREIGN = re.compile(r"[À-ÿ]{4}|[\x80-\x9f]{2}")  # four letters with accents in a row are of no Western word
+TIME_NAMES = {"time", "date", "datetime", "timestamp", "ds", "date_time", "zeit", "datum", "zeitstempel", "zeitpunkt"}
+TIME_NAMES |= {"fecha", "data", "heure", "hora", "tempo", "period", "unix", "epoch", "时间", "日期", "日时", "年月日", "日時"}
+TIME_NAMES |= {"日付", "時刻", "時間", "날짜", "시간", "일시"}
 HEADERLESS = (
     "the first row looks like data ({}), so there is no header and columns are called column_1 and so on: pass "
     "header=True if it is one"
 )
-NUMBER = re.compile(r"[+\-−(]?[$€£]?\s*\d[\d.,'’_  \u202f ]*([eE][+-]?\d+)?\s*%?\)?")
-WHEN = re.compile(r"\d{1,4}[-/. ](\d{1,2}|\w{3,9}\.?)[-/. ]\d{1,4}\b.*|\d{1,2}:\d\d(:\d\d.*)?|\d{8}T\d{4,6}.*|\d{4}-?(Q\d|W\d+.*)")
+NUMBER = re.compile(r"[$€£]?[+\-−(]?[$€£]?\s*\d[\d.,'’_  \u202f ]*([eE][+-]?\d+)?\s*%?[€$£]?\)?-?")
+WHEN = re.compile(
+    r"\d{1,4}[-/. ] ?(\d{1,2}|[^\W\d]{3,9}\.?)[-/. ] ?\d{1,4}([T ][^;|\t]*)?|\d{1,2}:\d\d(:\d\d[^;|\t]*)?|"
+    r"\d{8}T\d{4,6}\S*|\d{4}-?(Q\d|W\d+(-\d)?)|\d{4}年.*"
+)
 MONTH = re.compile(r"\d{4}[-/]\d\d?|\d\d?[-/]\d{4}")
 
 
@@ -67,15 +75,33 @@ def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -
         return content.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    try:
-        text, kind = content.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:
-        text, kind = content.decode("latin-1"), "latin-1"
+    text, kind = _in_code_page(content, name)
     shown = next((line for line in text.splitlines() if not line.isascii()), "")[:40]
     notes.append(
         Note("read-encoding", f"{name} is not UTF-8 and was read as {kind} ({shown!r}): pass encoding= if that is wrong")
     )
     return text
+
+
+def _in_code_page(content: bytes, name: str) -> tuple[str, str]:
+    """Text of an older encoding: one of Asia if it then has a usual name of a time, or that of Western Europe."""
+    for kind in ASIAN:
+        try:
+            text = content.decode(kind)
+        except UnicodeDecodeError:
+            continue
+        if any(word in TIME_NAMES and not word.isascii() for word in re.split(r'[,;\t|"\r\n]+', text[:2000])):
+            return text, kind
+    try:
+        text, kind = content.decode("cp1252"), "cp1252"
+    except UnicodeDecodeError:
+        text, kind = content.decode("latin-1"), "latin-1"
+    if FOREIGN.search(text):
+        raise DataError(
+            f"{name} is not UTF-8, and not of Western Europe either: pass encoding=, such as encoding='cp1251' for "
+            "Cyrillic, or 'gbk' for Chinese"
+        )
+    return text, kind
 
 
 def find_dialect(
@@ -108,6 +134,7 @@ def find_dialect(
         notes.append(Note("read-preamble", f"{plural} above the table were skipped: pass skip_rows=0 if that is wrong"))
     top = rows[start][0]
     if header is None:
+        _refuse_counting(rows[start : start + 2], top)
         header = not _looks_like_data(top)
         if not header:
             notes.append(Note("read-header", HEADERLESS.format(", ".join(top)[:60])))
@@ -143,6 +170,13 @@ def _first_of(rows: Sequence[Sequence[str]], filled: Sequence[int], width: int) 
             if full >= min(2, width) or len(row) == 1:
                 return number
     return filled[0]
+
+
+def _refuse_counting(first: Sequence[tuple[list[str], int]], top: Sequence[str]) -> None:
+    """0, 1, 2 are names of columns that have none, or numbers."""
+    if len(top) > 1 and list(top) == [str(number) for number in range(len(top))] and len(first) > 1:
+        if all(NUMBER.fullmatch(cell) for cell in first[1][0] if cell):
+            raise DataError(f"the first row, {', '.join(top[:5])}, can be names or numbers: pass header=True or header=False")
 
 
 def _looks_like_data(row: Sequence[str]) -> bool:

@@ -85,10 +85,10 @@ def _open_text(source: Source, settings: ReadingSettings, notes: list[Note]) -> 
         raise DataError(f"{source.name} is empty: expected a header line and rows")
     dialect, found = find_dialect(text, source.name, settings.sep, settings.skip_rows, settings.header)
     notes.extend(found)
-    return _parse(text, dialect, source.name), dialect.sep
+    return _parse(text, dialect, source.name, notes), dialect.sep
 
 
-def _parse(text: str, dialect: Dialect, name: str) -> pd.DataFrame:
+def _parse(text: str, dialect: Dialect, name: str, notes: list[Note]) -> pd.DataFrame:
     """All cells as text, by pandas' parser; an error names the line of the file."""
     columns, blank = name_columns(dialect.names, dialect.width)
     body = text[dialect.begin :] if dialect.begin else text
@@ -110,8 +110,31 @@ def _parse(text: str, dialect: Dialect, name: str) -> pd.DataFrame:
                 f"{name} is not a readable CSV file: rows have {len(columns)} cells, the header has "
                 f"{len(columns) - len(blank)}: correct the header, or pass header=False if there is none"
             )
-    frame = frame.drop(columns=blank)
+    frame = _only_rows(frame, dialect.names, notes).drop(columns=blank)
     return frame.set_axis([column for at, column in enumerate(columns) if at not in blank], axis=1)
+
+
+def _only_rows(frame: pd.DataFrame, header: Sequence[str] | None, notes: list[Note]) -> pd.DataFrame:
+    """Without rows that are empty, a header that stands again, and units under the header."""
+    first = frame[0].to_numpy()
+    kept = np.ones(len(frame), dtype=bool)
+    suspects = np.flatnonzero(first == "")
+    kept[suspects] = (frame.iloc[suspects] != "").any(axis=1).to_numpy()
+    if header is not None:
+        again = np.flatnonzero(first == header[0])
+        again = again[[frame.iloc[row, : len(header)].str.strip().tolist() == list(header) for row in again]]
+        kept[again] = False
+        if len(again):
+            notes.append(Note("rows-left-out", f"the header stands again in {len(again)} of the rows, which were left out"))
+        if len(frame) > 1 and not _has_data(frame.iloc[0]) and _has_data(frame.iloc[1]):
+            kept[0] = False
+            units = ", ".join(cell for cell in frame.iloc[0] if cell)[:60]
+            notes.append(Note("rows-left-out", f"the row under the header ({units}) has units and was left out"))
+    return frame if kept.all() else frame[kept].reset_index(drop=True)
+
+
+def _has_data(cells: "pd.Series[Any]") -> bool:
+    return any(is_data(cell) for cell in cells)
 
 
 def name_columns(header: Sequence[str] | None, width: int) -> tuple[list[str], list[int]]:

@@ -54,6 +54,8 @@ def find_unit(numbers: NDArray[Any], name: str, notes: list[Note]) -> str:
     if not np.issubdtype(numbers.dtype, np.integer) or not len(numbers):
         return STEPS if not _days_with_hours(numbers) else _noted("excel", name, numbers, notes)
     low, high = int(numbers.min()), int(numbers.max())
+    if 10**5 <= low and high < 10**6 and _are_dates(numbers, "%Y%m") and _are_dates(numbers, "%y%m%d"):
+        return _noted(_of_six_digits(numbers, name), name, numbers, notes)
     for unit, pattern in WRITTEN.items():
         digits = len(unit)
         if 10 ** (digits - 1) <= low and high < 10**digits and FIRST <= low // 10 ** (digits - 4):
@@ -72,6 +74,17 @@ def find_unit(numbers: NDArray[Any], name: str, notes: list[Note]) -> str:
             f"time_format={STEPS!r} or time_format='excel'"
         )
     return STEPS
+
+
+def _of_six_digits(numbers: NDArray[Any], name: str) -> str:
+    """200101 is a month of 2001 or a day of 2020: whichever follow each other regularly."""
+    months = regularity(pd.DatetimeIndex(_in_unit(numbers, "yyyymm")), None)
+    days = regularity(pd.DatetimeIndex(pd.to_datetime(numbers.astype(str), format="%y%m%d")), None)
+    if months <= days:
+        raise DataError(
+            f"{numbers[0]} in {name!r} can be a month or a day: pass time_format='yyyymm' or time_format='%y%m%d'"
+        )
+    return "yyyymm"
 
 
 def could_be_dates(numbers: NDArray[Any], name: str) -> bool:

@@ -1,7 +1,7 @@
 """From cells to numbers: decimal points or commas, signs between thousands, and what stands for a missing value."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +10,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from olinear.core import ConfigError, DataError, Note
+from olinear.data.frames.panel import listed
 
 Values = NDArray[np.float64]
 Cells = NDArray[np.object_]
 Parsed = tuple[Values, NDArray[np.bool_]]  # the numbers, and the cells that are none
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN", "NAN", "null", "NULL", "Null", "None", "none", "<NA>"}
-    | {"#N/A", "#NA", "#N/A N/A", "#NULL!", "#NUM!", "#DIV/0!", "#VALUE!", "#REF!", "1.#QNAN", "-1.#IND", "1.#IND", "nil"}
+    | {"#N/A", "#NA", "\\N", "#N/A N/A", "#NULL!", "#NUM!", "#DIV/0!", "#VALUE!", "#REF!", "1.#QNAN", "-1.#IND", "1.#IND", "nil"}
 )
-MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*", "x", "X", "NULL", "missing", "Missing", "\\N"})
+MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*"})
+UNIT = re.compile(r"[$€£¥₹%]|(?<![^\W\d])(EUR|USD|GBP|CHF|JPY|kr|zł)(?![^\W\d])")
 GAPS = "[ \\u00a0\\u202f\\u2009'’]"  # signs that only ever stand between thousands
 NUMBER_LIKE = re.compile(r"[+-]?(?=[\d.,])[\d.,'’ \u00a0\u202f\u2009]*\d[.,]?([eE][+-]?\d+)?")
 GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ".,"}
@@ -48,14 +50,37 @@ class NumberStyle:
         grouped = re.compile(rf"([+-]?\d{{1,3}}(?:{gap}\d{{3}})+)({re.escape(self.decimal)}\d*)?")
         sign = re.compile(gap)
         done = []
-        for cell in cells:
-            text = cell.strip().replace("−", "-")
+        for text in cells:
             if grouped.fullmatch(text):
                 text = sign.sub("", text)
             if self.decimal == ",":
                 text = "?" if "." in text else text.replace(",", ".", 1)
             done.append(text)
         return done
+
+
+def bare(cells: Sequence[str], na: Collection[str]) -> list[str]:
+    """Text of numbers without the unit that all of a column have, and with a minus in front.
+
+    Accountants have parentheses around what is negative, or a minus behind it.
+    """
+    units = {_unit_of(cell) for cell in cells if cell not in na}
+    strip = len(units) == 1 and units != {""}
+    done = []
+    for cell in cells:
+        text = (UNIT.sub("", cell) if strip and cell not in na else cell).strip().replace("−", "-")
+        if text.startswith("(") and text.endswith(")"):
+            text = f"-{text[1:-1].strip()}"
+        elif text.endswith("-") and text[:1].isdigit():
+            text = f"-{text[:-1].strip()}"
+        elif text[:2] in ("- ", "+ "):
+            text = text[0] + text[2:].strip()
+        done.append(text)
+    return done
+
+
+def _unit_of(cell: str) -> str:
+    return "".join(match[0] for match in UNIT.finditer(cell))
 
 
 def numbers_of(cells: Cells, style: NumberStyle) -> Parsed:
@@ -74,6 +99,8 @@ def numbers_of(cells: Cells, style: NumberStyle) -> Parsed:
             return kept.astype(np.float64), np.zeros(len(cells), dtype=bool)
         except ValueError:
             pass
+    if style.na:  # text of a file, not of a frame
+        kept = np.array(bare(kept.tolist(), {"nan"}), dtype=object)
     kept = np.array(style.translate(kept.tolist()), dtype=object)
     try:
         return kept.astype(np.float64), np.zeros(len(cells), dtype=bool)
@@ -100,8 +127,9 @@ def read_columns(
         earlier: that of the rows that a model was fitted on, for cells that can be read in two ways.
         notes: takes what was decided.
     """
-    style = replace(given or NumberStyle(), na=MISSING | set(na))
+    style = replace(given or NumberStyle(), na=MISSING | MARKS | set(na))
     done = {name: numbers_of(cells, style) for name, cells in columns.items()}
+    _note_marks(columns, done, set(na), notes)
     if given is not None:
         return done, style
     evidence = _Evidence()
@@ -123,6 +151,19 @@ def read_columns(
     return {name: numbers_of(cells, style) for name, cells in columns.items()}, style
 
 
+def _note_marks(
+    columns: Mapping[str, Cells], done: Mapping[str, Parsed], known: Collection[str], notes: list[Note]
+) -> None:
+    """What was taken for a missing value though it is no usual word for one."""
+    found: dict[str, list[str]] = {}
+    for name, (values, bad) in done.items():
+        if np.isnan(values).any() and not bad.all():
+            for mark in (MARKS - set(known)) & {str(cell).strip() for cell in columns[name][np.isnan(values)]}:
+                found.setdefault(mark, []).append(name)
+    for mark in sorted(found):
+        notes.append(Note("missing-mark", f"{mark!r} in {listed(found[mark])} was read as a missing value", found[mark]))
+
+
 class _Evidence:
     """What cells with a point or a comma say: for which sign before decimals, or for either."""
 
@@ -134,8 +175,7 @@ class _Evidence:
         self.example = ""
 
     def weigh(self, cells: Cells) -> None:
-        for cell in cells:
-            text = str(cell).strip().replace("−", "-")
+        for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
             if WHOLE.fullmatch(text):
                 if len(text.lstrip("+-")) < 4:
                     self.small += 1

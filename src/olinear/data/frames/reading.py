@@ -28,13 +28,14 @@ import narwhals as nw
 
 from olinear.core import DataError
 from olinear.core.settings import ReadingSettings, check_given
-from olinear.data.frames.clock import Clock
-from olinear.data.frames.columns import find_roles, resolve
+from olinear.data.frames.clock import Clock, repeats_of_an_autumn
 from olinear.data.frames.doubts import doubts
 from olinear.data.frames.frequency import Frequency
+from olinear.data.frames.layout import Roles, find_roles, resolve
 from olinear.data.frames.panel import FrameStyle, Panel, on_grid
+from olinear.data.frames.parts import join_parts
 from olinear.data.frames.series import Found, Request, read_long, read_wide
-from olinear.data.frames.tables import Table, open_any
+from olinear.data.frames.tables import Table, open_any, without_footer
 from olinear.data.frames.times import read_times
 
 UNPLACED = Frequency("1", "integer")  # of a panel until its grid is found
@@ -58,8 +59,10 @@ def read_panel(data: Any, *, like: FrameStyle | None = None, known: Sequence[str
     if not len(table):
         raise DataError("the data has no rows: pass a table with a time column and at least one numeric column")
     notes = list(table.notes)
-    roles = find_roles(table, wanted, like, known)
-    times, clock = read_times(table[roles.time], _clock(wanted, like), notes)
+    roles = find_roles(table, wanted, like, known, notes)
+    table = without_footer(table, roles.parts[0] if roles.parts else roles.time, notes)
+    column = join_parts(table, roles.parts, roles.time) if roles.parts else table[roles.time]
+    times, clock = read_times(column, _clock(wanted, like), notes)
     read = read_long if roles.is_long else read_wide
     found = read(table, times, Request(roles, wanted, like, known), notes)
     style = FrameStyle(
@@ -69,7 +72,7 @@ def read_panel(data: Any, *, like: FrameStyle | None = None, known: Sequence[str
         id=roles.id or "unique_id",
         value=roles.value or "y",
         indexed=table.indexed,
-        dates=table.schema[roles.time] == nw.Date,
+        dates=column.dtype == nw.Date,
         numbered=found.numbered,
         time_format=None if clock.pattern else clock.time_format,
         dayfirst=clock.dayfirst,
@@ -107,13 +110,15 @@ def _name_of_time(name: str, table: Table) -> str:
 
 
 def _refuse_repeated(panel: Panel, found: Found) -> None:
-    """A table that is long, but not by its names, has every time several times, and text that names its series."""
-    if found.text:
-        first = panel.times[panel.times.duplicated()][0]
-        raise DataError(
-            f"the time {first} occurs more than once: keep one row for each time, or, if {found.text[0]!r} names series, "
-            f"pass id={found.text[0]!r}, value={panel.series[0]!r}"
-        )
+    """Times that stand several times: in a long table that is not known as one, or in a night of autumn."""
+    first = panel.times[panel.times.duplicated()][0]
+    if repeats_of_an_autumn(panel.times):
+        way = "pass tz= with the zone in which clocks went back, or keep one row for each time"
+    elif found.text:
+        way = f"keep one row for each time, or, if {found.text[0]!r} names series, pass id={found.text[0]!r}"
+    else:
+        return
+    raise DataError(f"the time {first} occurs more than once: {way}")
 
 
 def _read_again(panel: Panel, wanted: ReadingSettings, known: Sequence[str]) -> Panel:

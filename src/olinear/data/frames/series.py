@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from olinear.core import DataError, Note
 from olinear.core.settings import ReadingSettings
-from olinear.data.frames.columns import TEXT, Roles, counts_rows, is_boolean, left_out, part_of_time, resolve
+from olinear.data.frames.columns import TEXT, counts_rows, is_boolean, left_out, part_of_time
 from olinear.data.frames.files import all_whole
+from olinear.data.frames.layout import Roles, resolve
 from olinear.data.frames.numbers import (
     NumberStyle,
     Parsed,
@@ -203,6 +204,8 @@ def read_long(table: Table, times: pd.Index, request: Request, notes: list[Note]
         )
     values = np.full((len(grid), len(kept)), np.nan)
     values[row_of, column] = numbers
+    others = {"is neither time, id nor value": roles.others} if roles.others else {}
+    notes.extend(left_out(others))
     return Found(grid, values, kept, style, numbered=numbered)
 
 

@@ -1,6 +1,6 @@
 """A user's table, file or frame, opened: its columns by name, and what is known of how they are written."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,10 @@ import pandas as pd
 
 from olinear.core import DataError, Note
 from olinear.core.settings import ReadingSettings
+from olinear.data.frames.dialect import is_data
 from olinear.data.frames.files import open_table
+
+LONGEST_FOOTER = 20
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,25 @@ class Table:
     @property
     def backend(self) -> str:
         return str(self.frame.implementation.value)
+
+
+def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
+    """A text file without rows at its end that are none: sums, sources, remarks."""
+    if table.sep is None:
+        return table
+    last = table.frame.tail(LONGEST_FOOTER).rows()
+    at, rows = table.names.index(time), 0
+    for cells in reversed(last):
+        cell = str(cells[at])
+        alone = not any(cells[:at] + cells[at + 1 :]) and not is_data(cell)
+        if any(sign.isdigit() for sign in cell) and not alone:
+            break
+        rows += 1
+    if not 0 < rows < min(len(table), LONGEST_FOOTER) or not any(str(cells[at]) for cells in last[-rows:]):
+        return table
+    text = f"rows at the end without a time, {rows} from {str(last[-rows][at])[:40]!r} on, were left out"
+    notes.append(Note("rows-left-out", text))
+    return replace(table, frame=table.frame.head(len(table) - rows))
 
 
 def open_any(data: Any, settings: ReadingSettings) -> Table:

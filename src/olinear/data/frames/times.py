@@ -18,6 +18,7 @@ from olinear.data.frames.numbered import STEPS, could_be_dates, read_numbers
 Column = nw.Series[Any]
 WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 FRACTION = re.compile(r"[+-]?\d+\.\d+([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|\d{1,3}([.,' ]\d{3})+([.,]\d+)?)([eE][+-]?\d+)?")
 FIRST = 5  # cells that tell whether text holds times
 
 
@@ -37,7 +38,7 @@ def reads_as_times(column: Column) -> bool:
     if not cells or not all(isinstance(cell, str | datetime.date) for cell in cells):
         return False
     texts = [str(cell).strip() for cell in cells]
-    if any(WHOLE.fullmatch(text) or FRACTION.fullmatch(text) for text in texts):
+    if any(map(NUMBER.fullmatch, texts)):
         return False
     try:
         parse_text(texts, column.name, Clock(dayfirst=_any_day_first(texts)), [])
@@ -49,6 +50,15 @@ def reads_as_times(column: Column) -> bool:
 def _any_day_first(texts: list[str]) -> bool:
     """Some order, when it is only asked whether the cells are dates in any."""
     return any(re.match(r"(1[3-9]|[23]\d)[-/. ]", text) for text in texts)
+
+
+def same_times(one: Column, other: Column) -> bool:
+    """Whether two columns hold the same instants, written in different ways or zones."""
+    try:
+        first, second = (read_times(column, Clock(utc=True), [])[0] for column in (one, other))
+    except (DataError, ConfigError):
+        return False
+    return first.equals(second)
 
 
 def reads_as_clock(column: Column) -> bool:
