@@ -39,10 +39,10 @@ def find_time(table: Table, others: Collection[str]) -> str:
         return name.strip().lower() in usual
 
     ways: tuple[Callable[[str], bool], ...] = (
-        lambda name: holds_times(table[name]),
+        table.holds_times,
         lambda name: called(TIME_NAMES, name) and _may_be_time(table[name]),
         lambda name: reads_as_times(table[name]),
-        lambda name: called(LESSER_NAMES, name) and _may_be_time(table[name]) and table[name].n_unique() == len(table),
+        lambda name: called(LESSER_NAMES, name) and _may_be_time(table[name]) and table.distinct(name) == len(table),
         lambda name: reads_as_numbered(table[name]),
         lambda name: called(TIME_NAMES | LESSER_NAMES, name),
         lambda name: reads_as_clock(table[name]),
@@ -64,7 +64,7 @@ def find_time(table: Table, others: Collection[str]) -> str:
 
 def _first_of(table: Table, times: list[str]) -> str:
     """Of several columns of times the one that differs in most rows, or the start of intervals; else it is refused."""
-    counts = [table[name].n_unique() for name in times]
+    counts = [table.distinct(name) for name in times]
     times = [name for name, count in zip(times, counts, strict=True) if count == max(counts)]
     first = table[times[0]]
     for other in times[1:]:

@@ -38,6 +38,11 @@ PIVOT = 69  # two digits from here on are of the last century
 
 def parse_text(text: Sequence[str], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.DatetimeIndex, Clock]:
     """Cells as times; an error names the first row that is none, and the options where two readings fit."""
+    if ISO.fullmatch(text[0].translate(DIGITS)) and ISO.fullmatch(text[-1].translate(DIGITS)):
+        try:
+            return _parse_iso(list(text), text, name, clock, notes)
+        except DataError:
+            pass  # some other cell is of another kind
     shapes = {cell.translate(DIGITS) for cell in text}
     if all(map(BARE.fullmatch, shapes)):
         raise DataError(

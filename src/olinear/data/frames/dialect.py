@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from olinear.core import ConfigError, DataError, Note
 
 SAMPLE = 2**16  # characters that tell the dialect
-LINES = 200
+LINES, LEAST_LINES = 200, 20
 SEPARATORS = (",", ";", "\t", "|")
 SPACES = r"\s+"
 WORDS = {r"\t": "\t", "tab": "\t", "space": SPACES, " ": SPACES, "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -108,10 +108,7 @@ def find_dialect(
     text: str, name: str, sep: str | None, skip: int | None, header: bool | None
 ) -> tuple[Dialect, list[Note]]:
     """The dialect of a text as given, and as its first lines have it where it is not."""
-    lines = list(io.StringIO(text[:SAMPLE], newline=""))
-    if len(text) > SAMPLE and len(lines) > 1:
-        lines.pop()  # cut off in its middle
-    lines = lines[:LINES]
+    lines = first_lines(text)
     notes: list[Note] = []
     first = min(skip or 0, len(lines))
     told = re.fullmatch(r"sep=(.)", lines[first].strip()) if first < len(lines) else None  # a line for Excel
@@ -140,6 +137,18 @@ def find_dialect(
             notes.append(Note("read-header", HEADERLESS.format(", ".join(top)[:60])))
     end = rows[start][1] if header else rows[start - 1][1] if start else first
     return Dialect(sep, sum(map(len, lines[:end])), end, top if header else None, max(width, len(top))), notes
+
+
+def first_lines(text: str) -> list[str]:
+    """Lines that tell the dialect, with their ends: enough signs of them, and enough of them."""
+    lines: list[str] = []
+    size, whole = 0, io.StringIO(text[: SAMPLE * LINES] if "\n" in text[: SAMPLE * LINES] else text, newline="")
+    for line in whole:
+        lines.append(line)
+        size += len(line)
+        if len(lines) >= LINES or (size > SAMPLE and len(lines) >= LEAST_LINES):
+            break
+    return lines
 
 
 def cut(lines: Sequence[str], sep: str) -> list[tuple[list[str], int]]:

@@ -12,7 +12,7 @@ from olinear.data.frames.columns import TEXT, find_time, holds_whole, is_boolean
 from olinear.data.frames.panel import FrameStyle
 from olinear.data.frames.parts import find_parts, rest_of_date
 from olinear.data.frames.tables import Table
-from olinear.data.frames.times import holds_times, reads_as_times
+from olinear.data.frames.times import reads_as_times
 
 LONG_NAMES = ("unique_id", "ds", "y")
 LEAST_FILLED = 0.5  # of the cells series × times, if an id that nobody names is to be one
@@ -60,7 +60,7 @@ def find_roles(
     others = {each for each in (id, value) if each} | {name for name in dropped if name in names}
     parts = find_parts(table, others) if time is None else ()
     time = "time" if parts else time or ("ds" if "ds" in names else find_time(table, others))
-    if not parts and table[time].n_unique() < len(table):
+    if not parts and id is None and value is None and table.distinct(time) < len(table):
         parts = rest_of_date(table, time, others)
     if parts:
         text = f"the time was put together from the columns {', '.join(map(repr, parts))}"
@@ -68,7 +68,7 @@ def find_roles(
     free = [name for name in names if name != time and name not in others and name not in parts]
     if id is not None or value is not None:
         return _complete(table, Roles(time, id, value, free, parts), notes)
-    if not parts and settings.series is None and 2 * table[time].n_unique() <= len(table):
+    if not parts and settings.series is None and 2 * table.distinct(time) <= len(table):
         ids = _ids(table, time, free)
         if ids:
             return _complete(table, Roles(time, ids[0], None, [name for name in free if name != ids[0]]), notes)
@@ -106,7 +106,7 @@ def _complete(table: Table, roles: Roles, notes: list[Note]) -> Roles:
 
 def _ids(table: Table, time: str, names: Sequence[str]) -> list[str]:
     """Columns that tell apart the rows of a time, as few as they can; the first of several that say the same."""
-    times = pd.factorize(pd.Series(table[time].to_list(), dtype=object))[0]
+    times = table.factorized(time)[0]
     rows, n_times = len(times), int(times.max()) + 1
     found: list[str] = []
     for whole in (False, True):
@@ -114,7 +114,7 @@ def _ids(table: Table, time: str, names: Sequence[str]) -> list[str]:
             column = table[name]
             if whole != holds_whole(column) or (not whole and not _is_text(table, name)):
                 continue
-            codes = pd.factorize(pd.Series(column.to_list(), dtype=object))[0]
+            codes = table.factorized(name)[0]
             n_ids = int(codes.max()) + 1
             if codes.min() < 0 or n_ids * n_times * LEAST_FILLED > rows or n_ids < 2:
                 continue
@@ -138,7 +138,7 @@ def _is_text(table: Table, name: str) -> bool:
 def _may_be_value(table: Table, name: str) -> bool:
     """Whether a column has numbers, in whatever style they are written."""
     kind = table.schema[name]
-    if kind == nw.Boolean or holds_times(table[name]):
+    if kind == nw.Boolean or table.holds_times(name):
         return False
     if kind not in TEXT:
         return bool(kind.is_numeric())

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -22,13 +23,15 @@ MISSING = frozenset(
 MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*"})
 UNIT = re.compile(r"[$€£¥₹%]|(?<![^\W\d])(EUR|USD|GBP|CHF|JPY|kr|zł)(?![^\W\d])")
 GAPS = "[ \\u00a0\\u202f\\u2009'’]"  # signs that only ever stand between thousands
+END = "\x00"  # between cells that are looked at together
+ODD = re.compile(rf"{UNIT.pattern}|[(−]|\d-{END}|\d-$|[+-] ")
 NUMBER_LIKE = re.compile(r"[+-]?(?=[\d.,])[\d.,'’ \u00a0\u202f\u2009]*\d[.,]?([eE][+-]?\d+)?")
 GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ".,"}
 THRICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,3}(,\d{3}){2,}")
 SPACED = re.compile(rf"[+-]?\d{{1,3}}({GAPS}\d{{3}})+([.,]\d*)?")
 WHOLE = re.compile(r"[+-]?\d+")
 OTHER = {".": ",", ",": "."}
-SURE = 20  # points that are decimal points beyond doubt
+SURE = 1000  # cells
 FEW = 3  # cells that may all have three decimals by chance
 
 
@@ -46,17 +49,17 @@ class NumberStyle:
 
     def translate(self, cells: Sequence[str]) -> list[str]:
         """Numbers of this style as Python has them; what is no number of this style stays as it is or is spoilt."""
-        gap = GAPS if self.thousands in (None, " ", "'") else re.escape(self.thousands)
-        grouped = re.compile(rf"([+-]?\d{{1,3}}(?:{gap}\d{{3}})+)({re.escape(self.decimal)}\d*)?")
-        sign = re.compile(gap)
-        done = []
-        for text in cells:
-            if grouped.fullmatch(text):
-                text = sign.sub("", text)
-            if self.decimal == ",":
-                text = "?" if "." in text else text.replace(",", ".", 1)
-            done.append(text)
-        return done
+        gap = GAPS if self.thousands is None else f"(?:{GAPS}|{re.escape(self.thousands)})"
+        if _any_has(re.compile(gap), cells):
+            grouped = re.compile(rf"([+-]?\d{{1,3}}(?:{gap}\d{{3}})+)({re.escape(self.decimal)}\d*)?")
+            sign = re.compile(gap)
+            cells = [sign.sub("", cell) if grouped.fullmatch(cell) else cell for cell in cells]
+        if self.decimal == ",":
+            whole = END.join(cells)
+            if "." in whole:
+                whole = END.join("?" if "." in cell else cell for cell in cells)
+            cells = whole.replace(",", ".").split(END)
+        return list(cells)
 
 
 def bare(cells: Sequence[str], na: Collection[str]) -> list[str]:
@@ -64,6 +67,8 @@ def bare(cells: Sequence[str], na: Collection[str]) -> list[str]:
 
     Accountants have parentheses around what is negative, or a minus behind it.
     """
+    if not _any_has(ODD, cells):
+        return list(cells)
     units = {_unit_of(cell) for cell in cells if cell not in na}
     strip = len(units) == 1 and units != {""}
     done = []
@@ -77,6 +82,11 @@ def bare(cells: Sequence[str], na: Collection[str]) -> list[str]:
             text = text[0] + text[2:].strip()
         done.append(text)
     return done
+
+
+def _any_has(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
+    """Whether a pattern occurs in a column, in one search."""
+    return pattern.search(END.join(cells)) is not None
 
 
 def _unit_of(cell: str) -> str:
@@ -133,11 +143,9 @@ def read_columns(
     if given is not None:
         return done, style
     evidence = _Evidence()
-    for name, cells in columns.items():
-        if done[name][1].any():
-            evidence.weigh(cells)
-    for cells in columns.values() if sep != "," else ():
-        if evidence.votes["."] > SURE:
+    doubtful = [cells for name, cells in columns.items() if done[name][1].any()]
+    for cells in doubtful + (list(columns.values()) if sep != "," else []):
+        if evidence.is_sure:
             break
         evidence.weigh(cells)
     found = evidence.decide(sep, earlier)
@@ -173,6 +181,11 @@ class _Evidence:
         self.small = self.large = 0  # whole numbers below and from 1000 on, without any sign
         self.grouped = False
         self.example = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether many cells say the same, and none anything else."""
+        return max(self.votes.values()) > SURE and not min(self.votes.values())
 
     def weigh(self, cells: Cells) -> None:
         for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
@@ -212,8 +225,8 @@ class _Evidence:
         if any(self.votes.values()):
             decimal = "," if self.votes[","] > self.votes["."] else "."
             other = OTHER[decimal]
-            has_other = self.unsure[other] or self.votes[other] or self.grouped
-            return decimal, (other if has_other and not self._spaced else " " if self._spaced else None)
+            seen = bool(self.unsure[other] or self.grouped)
+            return decimal, " " if self._spaced else other if seen or decimal == "," else None
         if self._spaced and not any(self.unsure.values()):
             return ".", " "
         for sign in ",.":
@@ -252,6 +265,15 @@ def complete(decimal: str | None, thousands: str | None, na: Iterable[str]) -> N
     if decimal is None:
         return NumberStyle(OTHER.get(thousands or "", "."), thousands, frozenset(na))
     return NumberStyle(decimal, thousands or OTHER[decimal], frozenset(na))
+
+
+def numbers_of_column(column: "nw.Series[Any]") -> Values:
+    """A column of numbers, or of objects that are numbers, as doubles."""
+    if column.dtype.is_integer() and column.implementation.is_pyarrow():
+        return column.to_numpy().astype(np.float64)  # NumPy rounds; pyarrow refuses what float64 does not hold exactly
+    if column.dtype.is_numeric():
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return numbers_of_objects(column.to_list(), column.name)
 
 
 def numbers_of_objects(cells: Sequence[Any], name: str) -> Values:

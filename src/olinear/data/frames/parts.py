@@ -10,7 +10,7 @@ import pandas as pd
 from olinear.data.frames.columns import WHOLE_CELL, holds_whole
 from olinear.data.frames.dialect import TIME_NAMES
 from olinear.data.frames.tables import Table
-from olinear.data.frames.times import holds_times, reads_as_clock, reads_as_times
+from olinear.data.frames.times import reads_as_clock, reads_as_times
 
 UNITS = ("year", "month", "day", "hour", "minute", "second")
 CALLED = {
@@ -26,7 +26,9 @@ CALLED = {
 def find_parts(table: Table, others: Collection[str]) -> tuple[str, ...]:
     """The columns of year, month and so on, where they are all the time that there is."""
     names = [name for name in table.names if name not in others]
-    if any(holds_times(table[name]) or (name.strip().lower() in TIME_NAMES and reads_as_times(table[name])) for name in names):
+    if not any(_is_called(name, "year") for name in names) or any(table.holds_times(name) for name in names):
+        return ()
+    if any(name.strip().lower() in TIME_NAMES and reads_as_times(table[name]) for name in names):
         return ()
     parts: list[str] = []
     for unit in UNITS:

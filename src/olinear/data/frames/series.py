@@ -21,13 +21,13 @@ from olinear.data.frames.numbers import (
     Values,
     complete,
     numbers_of,
-    numbers_of_objects,
+    numbers_of_column,
     read_columns,
     refuse_bad,
 )
 from olinear.data.frames.panel import FrameStyle, listed
 from olinear.data.frames.tables import Table
-from olinear.data.frames.times import holds_times, reads_as_times
+from olinear.data.frames.times import reads_as_times
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Request:
 
     def numbers(self, table: Table, names: Sequence[str], notes: list[Note]) -> tuple[dict[str, Parsed], NumberStyle]:
         """Columns of text as numbers."""
-        cells = {name: np.asarray(table[name].to_list(), dtype=object) for name in names}
+        cells = {name: table.cells(name) for name in names}
         given = complete(self.settings.decimal, self.settings.thousands, self.settings.na or ())
         if table.sep is None:
             style = given or NumberStyle(na=frozenset(self.settings.na or ()))
@@ -78,11 +78,12 @@ def read_wide(table: Table, times: pd.Index, request: Request, notes: list[Note]
         raise DataError(f"there is no column {absent[0]!r}: the columns are {', '.join(map(repr, table.names))}")
     names = [name for name in asked if name not in absent] or roles.others
     forced, reasons = {*asked, *request.known}, _Reasons()
-    texts = [name for name in names if table.schema[name] in TEXT and not _objects(table[name])]
+    texts = [name for name in names if is_text(table, name)]
     parsed, style = request.numbers(table, texts, notes)
+    numbers = table.numbers([name for name in names if table.schema[name].is_numeric()])
     columns: dict[str, Values] = {}
     for name in names:
-        values = _wide_column(table, name, parsed, name in forced, reasons)
+        values = numbers[name] if name in numbers else _other_column(table, name, parsed, name in forced, reasons)
         if values is None:
             continue
         values = request.without_marks(values)
@@ -124,17 +125,19 @@ class _Reasons(dict[str, list[str]]):
         return self["holds text"]
 
 
-def _wide_column(
+def _other_column(
     table: Table, name: str, parsed: dict[str, Parsed], forced: bool, reasons: _Reasons
 ) -> Values | None:
-    """The numbers of a column; None, and why, if it has other things."""
-    column, kind = table[name], table.schema[name]
-    if kind == nw.Boolean or (name in parsed and not forced and parsed[name][1].any() and is_boolean(column)):
-        if forced:
-            return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    """The numbers of a column that is not typed as such; None, and why, if it has other things."""
+    if name in parsed and not parsed[name][1].any():
+        return parsed[name][0]
+    column = table[name]
+    if table.schema[name] == nw.Boolean and forced:
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if not forced and is_boolean(column):
         reasons.add("holds booleans", name)
         return None
-    if holds_times(column):
+    if table.holds_times(name):
         if forced:
             raise DataError(f"column {name!r} holds times, no numbers: drop it")
         reasons.add("holds times", name)
@@ -142,8 +145,6 @@ def _wide_column(
     if name not in parsed:
         return numbers_of_column(column)
     values, bad = parsed[name]
-    if not bad.any():
-        return values
     if forced or bad.sum() <= (~np.isnan(values)).sum():
         _refuse_text(table, name, parsed)
     reasons.add("holds times" if reads_as_times(column) else "holds text", name)
@@ -151,23 +152,16 @@ def _wide_column(
 
 
 def _refuse_text(table: Table, name: str, parsed: dict[str, Parsed]) -> None:
-    refuse_bad(name, table[name].to_list(), parsed[name][1])
+    refuse_bad(name, table.cells(name), parsed[name][1])
 
 
-def numbers_of_column(column: "nw.Series[Any]") -> Values:
-    """A column of numbers, or of objects that are numbers, as doubles."""
-    if column.dtype.is_integer() and column.implementation.is_pyarrow():
-        return column.to_numpy().astype(np.float64)  # NumPy rounds; pyarrow refuses what float64 does not hold exactly
-    if column.dtype.is_numeric():
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    return numbers_of_objects(column.to_list(), column.name)
-
-
-def _objects(column: "nw.Series[Any]") -> bool:
-    """Whether a column has things that are neither text nor nothing."""
-    if column.dtype == nw.String:
+def is_text(table: Table, name: str) -> bool:
+    """Whether a column has text, and not objects of other kinds."""
+    if table.sep is not None or table.schema[name] == nw.String:
+        return True
+    if table.schema[name] not in TEXT:
         return False
-    return not all(isinstance(cell, str) or cell is None or cell is pd.NA for cell in column.to_list())
+    return all(isinstance(cell, str) or cell is None or cell is pd.NA or cell != cell for cell in table.cells(name))
 
 
 def read_long(table: Table, times: pd.Index, request: Request, notes: list[Note]) -> Found:
@@ -175,14 +169,13 @@ def read_long(table: Table, times: pd.Index, request: Request, notes: list[Note]
     roles = request.roles
     assert roles.id is not None
     assert roles.value is not None
-    values_of = table[roles.value]
     style = NumberStyle()
-    if table.schema[roles.value] in TEXT and not _objects(values_of):
+    if is_text(table, roles.value):
         parsed, style = request.numbers(table, [roles.value], notes)
         _refuse_text(table, roles.value, parsed)
         numbers = parsed[roles.value][0]
     else:
-        numbers = numbers_of_column(values_of)
+        numbers = numbers_of_column(table[roles.value])
     numbers = request.without_marks(numbers)
     ids, numbered = _ids(table, roles.id)
     codes, distinct = pd.factorize(ids)

@@ -1,17 +1,22 @@
 """A user's table, file or frame, opened: its columns by name, and what is known of how they are written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from olinear.core import DataError, Note
 from olinear.core.settings import ReadingSettings
 from olinear.data.frames.dialect import is_data
 from olinear.data.frames.files import open_table
+from olinear.data.frames.numbers import numbers_of_column
+from olinear.data.frames.times import holds_times
 
 LONGEST_FOOTER = 20
 
@@ -31,6 +36,7 @@ class Table:
     indexed: bool = False
     sep: str | None = None
     notes: list[Note] = field(default_factory=list)
+    _factorized: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -41,6 +47,8 @@ class Table:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The type of each column, found once: narwhals looks at all of them each time it is asked."""
+        if self.sep is not None:
+            return dict.fromkeys(self.frame.columns, nw.String())
         return dict(self.frame.schema)
 
     @property
@@ -50,6 +58,48 @@ class Table:
     @property
     def backend(self) -> str:
         return str(self.frame.implementation.value)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    @cached_property
+    def _text(self) -> NDArray[np.object_]:
+        """All cells of a text file, without a look at each column by itself."""
+        return self.frame.to_native().to_numpy()  # type: ignore[no-any-return]
+
+    def cells(self, name: str) -> NDArray[np.object_]:
+        """The cells of a column as they are."""
+        if self.sep is not None:
+            return self._text[:, self._places[name]]
+        cells = np.empty(len(self), dtype=object)
+        cells[:] = self.frame[name].to_list()
+        return cells
+
+    def numbers(self, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Columns of numbers as doubles, all at once where pandas has them."""
+        native = self.frame.to_native()
+        if isinstance(native, pd.DataFrame) and names:
+            values = native[list(names)].to_numpy(np.float64, na_value=np.nan)
+            return dict(zip(names, values.T, strict=True))
+        return {name: numbers_of_column(self.frame[name]) for name in names}
+
+    def holds_times(self, name: str) -> bool:
+        """Whether the type of a column says that it holds times; of pandas' zones narwhals does not know all."""
+        kind = self.schema[name]
+        return isinstance(kind, nw.Datetime | nw.Date) or (kind == nw.Unknown and holds_times(self.frame[name]))
+
+    def distinct(self, name: str) -> int:
+        """How many different cells a column has."""
+        return len(self.factorized(name)[1]) if self.sep is not None else int(self.frame[name].n_unique())
+
+    def factorized(self, name: str) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+        """For each row the number of its cell among the different ones, and those; kept, as times need it twice."""
+        if name not in self._factorized:
+            native = self.frame.to_native()
+            typed = isinstance(native, pd.DataFrame) and native[name].dtype != object
+            self._factorized[name] = pd.factorize(native[name] if typed else self.cells(name), use_na_sentinel=False)
+        return self._factorized[name]
 
 
 def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
@@ -68,7 +118,7 @@ def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
         return table
     text = f"rows at the end without a time, {rows} from {str(last[-rows][at])[:40]!r} on, were left out"
     notes.append(Note("rows-left-out", text))
-    return replace(table, frame=table.frame.head(len(table) - rows))
+    return replace(table, frame=table.frame.head(len(table) - rows), _factorized={})
 
 
 def open_any(data: Any, settings: ReadingSettings) -> Table:

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -81,8 +82,13 @@ def reads_as_numbered(column: Column) -> bool:
     return could_be_dates(np.array([int(text.split(".")[0]) for text in texts]), column.name)
 
 
-def read_times(column: Column, clock: Clock, notes: list[Note]) -> tuple[pd.Index, Clock]:
-    """A column as times, and what was decided; an empty cell is refused by its row."""
+def read_times(
+    column: Column, clock: Clock, notes: list[Note], factorized: Callable[[str], Any] | None = None
+) -> tuple[pd.Index, Clock]:
+    """A column as times, and what was decided; an empty cell is refused by its row.
+
+    `factorized` gives the different cells of the column of that name, if they are known already.
+    """
     name, cells = column.name, column.to_native()
     _refuse_empty(column.is_null().to_numpy(), name)
     if isinstance(cells, pd.Series) and _is_pandas_time(cells):
@@ -96,30 +102,42 @@ def read_times(column: Column, clock: Clock, notes: list[Note]) -> tuple[pd.Inde
         return place(times.tz_convert(zone) if zone else times, name, clock, False), clock
     if column.dtype.is_numeric():
         return _of_numbers(_exact(column), name, clock, notes)
-    texts = [str(cell).strip() for cell in column.to_list()]
-    _refuse_empty(np.array([text in ("", "nan", "NaN", "NaT", "None") for text in texts]), name)
-    return _of_text(texts, name, clock, notes)
+    if factorized is None:
+        cells = np.empty(len(column), dtype=object)
+        cells[:] = column.to_list()
+        codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+    else:
+        codes, distinct = factorized(name)
+    once = [str(cell).strip() for cell in distinct]
+    empty = pd.Index(once).isin(["", "nan", "NaN", "NaT", "None"])
+    if empty.any():
+        _refuse_empty(empty[codes], name)
+    return _of_text(once, codes, name, clock, notes)
 
 
-def _of_text(texts: list[str], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.Index, Clock]:
+def _of_text(
+    once: list[str], codes: NDArray[np.intp], name: str, clock: Clock, notes: list[Note]
+) -> tuple[pd.Index, Clock]:
     """Each different text is read once: in a long table most come many times."""
-    codes, distinct = pd.factorize(np.array(texts, dtype=object))
-    many = len(distinct) < len(texts) / 2
-    once = [str(text) for text in distinct] if many else texts
-    if clock.pattern is not None:
-        return place(parse_pattern(texts, name, clock.pattern), name, clock, True), clock
-    if all(map(WHOLE.fullmatch, once)):
-        return _of_numbers(np.array([int(text.split(".")[0]) for text in texts]), name, clock, notes)
-    if all(FRACTION.fullmatch(text) or WHOLE.fullmatch(text) for text in once):
-        return _of_numbers(np.array(texts, dtype=np.float64), name, clock, notes)
+    if all(map(WHOLE.fullmatch, once)) and clock.pattern is None:
+        return _of_numbers(np.array([int(text.split(".")[0]) for text in once])[codes], name, clock, notes)
+    if clock.pattern is None and all(FRACTION.fullmatch(text) or WHOLE.fullmatch(text) for text in once):
+        return _of_numbers(np.array(once, dtype=np.float64)[codes], name, clock, notes)
     try:
-        times, clock = parse_text(once, name, clock, notes)
+        times, clock = _parse(once, name, clock, notes)
     except DataError:
-        if not many:
+        if len(once) == len(codes):
             raise
-        times, clock = parse_text(texts, name, clock, notes)  # for the row in its message
-        return place(times, name, clock, True), clock
-    return place(times.take(codes) if many else times, name, clock, True), clock
+        _parse([once[code] for code in codes], name, clock, [])  # for the row in its message
+        raise
+    in_order = len(once) == len(codes)  # then codes are 0, 1, 2, ...
+    return place(times if in_order else times.take(codes), name, clock, True), clock
+
+
+def _parse(texts: list[str], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.DatetimeIndex, Clock]:
+    if clock.pattern is not None:
+        return parse_pattern(texts, name, clock.pattern), clock
+    return parse_text(texts, name, clock, notes)
 
 
 def _of_numbers(numbers: NDArray[Any], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.Index, Clock]:
