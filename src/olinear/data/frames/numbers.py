@@ -24,7 +24,8 @@ MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*"})
 UNIT = re.compile(r"[$€£¥₹%]|(?<![^\W\d])(EUR|USD|GBP|CHF|JPY|kr|zł)(?![^\W\d])")
 GAPS = "[ \\u00a0\\u202f\\u2009'’]"  # signs that only ever stand between thousands
 END = "\x00"  # between cells that are looked at together
-ODD = re.compile(rf"{UNIT.pattern}|[(−]|\d-{END}|\d-$|[+-] ")
+ODD = re.compile("[$€£¥₹%UBCJkz(−]")  # a sign of every unit, and what else is not plain
+ENDS = ("- ", "+ ", f"-{END}")  # a minus apart from its number
 NUMBER_LIKE = re.compile(r"[+-]?(?=[\d.,])[\d.,'’ \u00a0\u202f\u2009]*\d[.,]?([eE][+-]?\d+)?")
 GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ".,"}
 THRICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,3}(,\d{3}){2,}")
@@ -67,7 +68,8 @@ def bare(cells: Sequence[str], na: Collection[str]) -> list[str]:
 
     Accountants have parentheses around what is negative, or a minus behind it.
     """
-    if not _any_has(ODD, cells):
+    whole = END.join([*cells, ""])
+    if not ODD.search(whole) and not any(end in whole for end in ENDS):
         return list(cells)
     units = {_unit_of(cell) for cell in cells if cell not in na}
     strip = len(units) == 1 and units != {""}
