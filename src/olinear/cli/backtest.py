@@ -46,7 +46,7 @@ def backtest(
 
     wanted = None if levels is None else parse_levels(levels)
     if out is not None:
-        check_writable(out)
+        check_writable(out, table=True)
     done = run(BacktestRequest(model, data, windows, stride, wanted))
     result = done.backtest
     print_notes(done.notes)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import typer
 
@@ -9,7 +10,8 @@ from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
 OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs")
-SWITCHES = {"True": "", "False": "no-"}
+SWITCHES = ("True", "False")
+PLAIN = re.compile(r"[\w.,:+-]*")  # for a shell
 
 
 def in_options(text: str) -> str:
@@ -19,8 +21,9 @@ def in_options(text: str) -> str:
     def option(match: re.Match[str]) -> str:
         name, value = match[1].replace("_", "-"), match[2].strip("'\"")
         if value in SWITCHES:
-            return f"--{SWITCHES[value]}{name}"
-        return f"--{name} {value}".rstrip()
+            off = leaves()[match[1]].off if match[1] in leaves() else f"--no-{name}"
+            return off if value == "False" else f"--{name}"
+        return f"--{name} {value if PLAIN.fullmatch(value) else shlex.quote(value)}".rstrip()
 
     text = re.sub(rf"(?<![\w.-])({names})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w|)", option, text)
     return re.sub(rf"^({names})(?= must )", lambda match: f"--{match[1].replace('_', '-')}", text)

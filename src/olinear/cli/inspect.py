@@ -42,11 +42,11 @@ def inspect(
 
 
 def _inspect_data(path: str, lookback: int | None, columns: dict[str, Any], plot: str | None, as_json: bool) -> None:
-    from olinear.data.frames import read_file, read_panel
+    from olinear.data.frames import read_panel
     from olinear.evaluation.analysis import describe_series
     from olinear.forecaster import default_lookback
 
-    panel = read_panel(read_file(path), **columns)
+    panel = read_panel(path, **columns)
     size = lookback or default_lookback(1, len(panel), panel.frequency.season)
     summary, found = _summary(panel), _decorrelation(panel, size)
     if found is not None:

@@ -14,7 +14,12 @@ def predict(
     data: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="New rows to forecast from; - for a pipe.")
     ] = None,
-    out: Annotated[str, typer.Option(metavar="FILE", help="Where to write: CSV or Parquet; - prints CSV.")] = "-",
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE", help="Where to write: CSV, Parquet, Feather or Excel by the ending; - prints CSV."
+        ),
+    ] = "-",
     levels: Annotated[
         str | None,
         typer.Option(help="Per cent of the intervals; empty for none.", show_default="80,95 where they can be told"),
@@ -36,7 +41,7 @@ def predict(
     from olinear.forecaster.service import predict as forecast
 
     wanted = None if levels is None else parse_levels(levels)
-    check_writable(out)
+    check_writable(out, table=True)
     check_picture(plot)
     result = forecast(PredictRequest(model, data, wanted, horizon, recursive))
     prediction = result.prediction

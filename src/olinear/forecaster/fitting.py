@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import ConfigError, DataError, OLinearError
+from olinear.core import ConfigError, DataError, Note, OLinearError
 from olinear.core.runtime import own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler, bridge_gaps, hide_first_targets
@@ -18,7 +18,7 @@ from olinear.evaluation.analysis import spectrum
 from olinear.forecaster.calibration import FEW, MOST_STALE
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
-from olinear.forecaster.noticing import notes_on, without_spikes
+from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
 from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, train
 
@@ -45,7 +45,7 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
     active = most > least
     if isinstance(source, nn.Module):
         active[:] = True  # a module made for so many series gets them all
-    panel.notes.extend(notes_on(panel, settings, n_train, active))
+    panel = with_notes(panel, notes_on(panel, settings, n_train, active))
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
@@ -101,10 +101,11 @@ def _calibrate(fitted: Fitted, validation: Windows, known: Windows, n_train: int
     found = Intervals.calibrate(model, validation).with_stale(model, known, n_train, most)
     if len(validation) < FEW:
         windows = "1 calibration window" if len(validation) == 1 else f"{len(validation)} calibration windows"
-        fitted.panel.notes.append(
+        text = (
             f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it; ask "
             f"for at most {found.highest} %"
         )
+        fitted.panel.notes.append(Note("intervals-few", text))
     return found
 
 
@@ -115,9 +116,8 @@ def _split(panel: Panel, settings: Settings) -> Split:
     n_validation = max(int(settings.validation.share * rows), settings.horizon)
     n_validation = min(n_validation, rows - least)
     if n_validation < settings.horizon:
-        panel.notes.append(
-            f"{rows} rows are too few to validate: trained without early stopping, and without intervals"
-        )
+        text = f"{rows} rows are too few to validate: trained without early stopping, and without intervals"
+        panel.notes.append(Note("validation-none", text))
         n_validation = 0
     return Split.by_counts(rows - n_validation, n_validation, 0)
 
@@ -132,9 +132,8 @@ def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:
             raise
         fixed = arguments | {"basis": "fourier"}
         model = _build(fitted, train_rows, fixed)
-        fitted.panel.notes.append(
-            f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
-        )
+        text = f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
+        fitted.panel.notes.append(Note("basis-fixed", text))
         return model
 
 

@@ -8,25 +8,23 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from olinear.core import ConfigError, DataError, NotFittedError
-from olinear.core.settings import ReadingSettings, Settings, check_given, flatten, leaves
-from olinear.data.frames import Panel, read_panel
+from olinear.core.settings import Settings, check_given, leaves
+from olinear.data.frames import Panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
 from olinear.forecaster.fitted import Fitted, Values
 from olinear.forecaster.fitting import Run, fit_panel
 from olinear.forecaster.known import Past
 from olinear.forecaster.limits import check_range
-from olinear.forecaster.noticing import without_spikes
-from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.prediction import Prediction
+from olinear.forecaster.reading import read_first, read_more
+from olinear.forecaster.reports import Reports
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.models import Source, card_of
 from olinear.training import Callback
 
-READING = tuple(name for name in ReadingSettings.model_fields if name != "missing")
 
-
-class Forecaster(Parameters):
+class Forecaster(Reports):
     """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
@@ -40,6 +38,9 @@ class Forecaster(Parameters):
         lookback: steps to look back on; from the season and the number of rows, if left out.
         freq: a pandas frequency (`"h"`, `"MS"`, …), found if left out; `"rows"`: a row is a step, whatever the clock.
         time, id, value: column names, where they are not the usual ones.
+        series, drop: names of what is to be read, and of what is not.
+        time_format, dayfirst, tz, utc: how times are written, and the zone they are in.
+        sep, decimal, thousands, encoding, na, skip_rows, header: how a text file is written, where it does not tell.
         missing: `"bridge"` carries the last value over a gap as input and leaves gaps out of loss and scores; `"error"`
             refuses gaps.
         model: a name in `olinear models`, a class `Model(n_series, lookback, horizon, **options)`, or a module
@@ -69,6 +70,19 @@ class Forecaster(Parameters):
         time: str | None = None,
         id: str | None = None,
         value: str | None = None,
+        series: Sequence[str] | str | None = None,
+        drop: Sequence[str] | str | None = None,
+        time_format: str | None = None,
+        dayfirst: bool | None = None,
+        tz: str | None = None,
+        utc: bool = False,
+        sep: str | None = None,
+        decimal: Literal[".", ","] | None = None,
+        thousands: str | None = None,
+        encoding: str | None = None,
+        na: Sequence[str] | str | None = None,
+        skip_rows: int | None = None,
+        header: bool | None = None,
         missing: Literal["bridge", "error"] = "bridge",
         model: Source = "OLinear",
         options: Mapping[str, Any] | None = None,
@@ -114,7 +128,7 @@ class Forecaster(Parameters):
         self._given = check_given(arguments | {"model": card_of(model).name})
         if "horizon" not in self._given:
             raise ConfigError("horizon must be a whole number of at least 1, found None")
-        self._like: dict[str, Any] = {}  # how to read further rows, once rows have been read
+        self._like: Panel | None = None  # rows that were read before, as which a further fit reads its own
         self._fitted: Fitted | None = None
 
     def fit(
@@ -125,7 +139,7 @@ class Forecaster(Parameters):
         resume: bool = False,
         callbacks: Sequence[Callback] = (),
     ) -> Self:
-        """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was.
+        """Train on a frame, or a file by its path. With `checkpoint` and `resume`, a fit that was killed goes on.
 
         `callbacks` listen to the training and may end it, which leaves the best weights so far.
         """
@@ -151,7 +165,7 @@ class Forecaster(Parameters):
         """Forecast what follows the rows it was fitted on, or those of `data`, which need no refit.
 
         Args:
-            data: new rows of the same series, at least `lookback` of them.
+            data: new rows of the same series, at least `lookback` of them, or the path of a file of them.
             levels: per cent of the intervals, such as `[80, 95]`: columns `…-lo-80` and `…-hi-80`.
             horizon: fewer steps than trained, or more, with `recursive=True`: then forecasts feed on forecasts.
             recursive: allow a horizon longer than the trained one (without intervals, which are not calibrated there).
@@ -203,7 +217,7 @@ class Forecaster(Parameters):
         fitted = load_fitted(Path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
         loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
-        loaded._given, loaded._like = check_given(as_given(fitted.settings)), _read_like(fitted.panel)
+        loaded._given, loaded._like = check_given(as_given(fitted.settings)), fitted.panel
         loaded._fitted = fitted
         return loaded
 
@@ -218,31 +232,6 @@ class Forecaster(Parameters):
         if self._fitted is None:
             raise NotFittedError("this forecaster is not fitted: call fit(data) or Forecaster.load(folder) first")
         return self._fitted
-
-    def report(self) -> dict[str, Any]:
-        """What was chosen, found and noticed: settings, series, frequency, training, notes."""
-        fitted = self.fitted
-        settings = {name: value for name, value in flatten(fitted.settings).items() if value not in (None, {})}
-        return {
-            "series": len(fitted.panel.series),
-            "frequency": str(fitted.panel.frequency),
-            **settings,
-            "parameters": sum(p.numel() for p in fitted.model.parameters()) if fitted.model else 0,
-            **fitted.record,
-            "notes": list(fitted.panel.notes),
-        }
-
-    def _facts(self) -> dict[str, Any]:
-        """Once it is fitted, its report; before, its arguments."""
-        return super()._facts() if self._fitted is None else {"fitted": self._describe()} | self.report()
-
-    def _describe(self) -> str:
-        panel, record = self.fitted.panel, self.fitted.record
-        return f"{len(panel.series)} series, {record['rows']} rows from {record['first']} to {record['last']}"
-
-    def __repr__(self) -> str:
-        fitted = "" if self._fitted is None else f" fitted to {self._describe()}"
-        return f"<{super().__repr__()}{fitted}>" if fitted else super().__repr__()
 
     def _steps(self, horizon: int | None, recursive: bool, with_levels: bool) -> int:
         trained = self.fitted.settings.horizon
@@ -268,21 +257,11 @@ class Forecaster(Parameters):
         return np.concatenate(parts)[:steps]
 
     def read(self, data: Any) -> Panel:
-        """New rows, on the grid the model was fitted on, with the series in its order."""
-        fitted = self.fitted
-        frequency = fitted.panel.frequency
-        panel = self._open(data, _read_like(fitted.panel)).pick(fitted.panel.series)
-        zoned = getattr(panel.times, "tz", None) is not None
-        if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
-            here, there = ("a", "none") if zoned else ("no", "one")
-            raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
-        if fitted.settings.reading.missing == "error":
-            panel.refuse_gaps()
-        return without_spikes(replace(panel, frequency=frequency))
+        """New rows, a frame or a file, on the grid the model was fitted on, with the series in its order."""
+        return read_more(self.fitted, data, self._given)
 
-    def _open(self, data: Any, like: Mapping[str, Any] | None = None) -> Panel:
-        reading = {name: self._given.get(name) for name in READING}
-        return read_panel(data, **reading | dict(self._like if like is None else like))
+    def _open(self, data: Any) -> Panel:
+        return read_first(data, self._given, self._like)
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback
@@ -292,9 +271,3 @@ class Forecaster(Parameters):
                 f"lookback={len(panel)}"
             )
         return panel
-
-
-def _read_like(panel: Panel) -> dict[str, Any]:
-    """How to read further rows of a panel: on its grid, by its names and layout."""
-    frequency = panel.frequency
-    return {"freq": "rows" if frequency.kind == "rows" else frequency.step, "like": panel.style}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from olinear.core import Note
 from olinear.data.frames import FrameStyle, Panel, build_frame
 from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.known import Values
@@ -19,7 +20,7 @@ class Prediction:
     forecast: Panel
     bounds: dict[float, tuple[Values, Values]]
     deviation: Values  # of each series in training: what counts as movement in a picture
-    notes: list[str] = field(default_factory=list)  # what a person should know, such as series without recent values
+    notes: list[Note] = field(default_factory=list)  # what a person should know, such as series without recent values
 
     def to_frame(self, style: FrameStyle | None = None) -> Any:
         """The forecast as a frame of the user's kind, or of another style."""

@@ -58,6 +58,8 @@ def _kinds(annotation: Any) -> list[str]:
     origin = get_origin(annotation)
     if origin is Literal:
         return [str(value) for value in get_args(annotation)]
+    if origin is tuple:
+        return ["names"]
     if origin in (Union, types.UnionType):
         return [word for part in get_args(annotation) if part is not type(None) for word in _kinds(part)]
     words = {int: "whole number", float: "number", str: "text", bool: "true or false"}

@@ -40,7 +40,9 @@ class ReadingSettings(Section):
     time: str | None = Field(None, description="name of the time column, where it is not the usual one")
     id: str | None = Field(None, description="long tables: name of the series column")
     value: str | None = Field(None, description="long tables: name of the value column")
-    series: Names | None = Field(None, description="the series to read, in this order; all that are numeric if left out")
+    series: Names | None = Field(
+        None, description="the series to read, in this order; all that are numeric if left out"
+    )
     drop: Names | None = Field(None, description="columns, or series of a long table, to leave out")
     time_format: str | None = Field(
         None,
@@ -49,10 +51,12 @@ class ReadingSettings(Section):
     )
     dayfirst: bool | None = Field(
         None,
-        description="whether 05/03/2024 is the 5th of March or, if false, of May the 3rd; found in the rows if left out",
+        description="whether 05/03/2024 is the 5th of March; if false, the 3rd of May; found in the rows if left out",
         json_schema_extra={"off": "monthfirst"},
     )
-    tz: str | None = Field(None, description="time zone of the times, such as Europe/Berlin; those with another are converted")
+    tz: str | None = Field(
+        None, description="time zone of the times, such as Europe/Berlin; those with another are converted"
+    )
     utc: bool = Field(False, description="times without an offset are UTC")
     sep: str | None = Field(None, description="text files: what separates the cells of a row")
     decimal: Literal[".", ","] | None = Field(None, description="text: the sign before the decimals")

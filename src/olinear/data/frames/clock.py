@@ -72,8 +72,8 @@ def _localised(times: pd.DatetimeIndex, name: str, zone: str) -> pd.DatetimeInde
     if missing.any():
         row = int(missing.argmax())
         raise DataError(
-            f"the time {times[row]} in {name!r}, row {row + 1}, does not exist in {zone}, where the clocks skip it: pass "
-            "another tz=, or utc=True if the times are UTC"
+            f"the time {times[row]} in {name!r}, row {row + 1}, does not exist in {zone}, where the clocks skip it: "
+            "pass another tz=, or utc=True if the times are UTC"
         )
     if times.is_unique:
         return times.tz_localize(zone, ambiguous=np.ones(len(times), dtype=bool))
@@ -95,7 +95,9 @@ def repeats_of_an_autumn(times: pd.Index) -> bool:
     if not isinstance(times, pd.DatetimeIndex) or times.tz is not None:
         return False
     twice = times[times.duplicated()]
-    return bool(len(twice)) and twice.is_unique and bool((twice.hour <= 3).all()) and len(twice.normalize().unique()) < 40
+    return (
+        bool(len(twice)) and twice.is_unique and bool((twice.hour <= 3).all()) and len(twice.normalize().unique()) < 40
+    )
 
 
 def instants_or_wall(

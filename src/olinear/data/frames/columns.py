@@ -56,8 +56,8 @@ def find_time(table: Table, others: Collection[str]) -> str:
     across = [name for name in table.names if WHEN.fullmatch(name) or MONTH.fullmatch(name)]
     if len(across) > 2:
         raise DataError(
-            f"no time column found, and times such as {across[0]!r} in the header: transpose the table, so that each row is "
-            "a time and each column a series"
+            f"no time column found, and times such as {across[0]!r} in the header: transpose the table, so that each "
+            "row is a time and each column a series"
         )
     raise DataError(f"no time column found among {', '.join(map(repr, table.names))}: name it with time=")
 

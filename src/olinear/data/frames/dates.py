@@ -46,8 +46,8 @@ def parse_text(text: Sequence[str], name: str, clock: Clock, notes: list[Note]) 
     shapes = {cell.translate(DIGITS) for cell in text}
     if all(map(BARE.fullmatch, shapes)):
         raise DataError(
-            f"the column {name!r} has clock times without a date, such as {text[0]!r}: give them dates, or name another "
-            "column with time="
+            f"the column {name!r} has clock times without a date, such as {text[0]!r}: give them dates, or name "
+            "another column with time="
         )
     if all(map(ISO.fullmatch, shapes)):
         return _parse_iso(list(text), text, name, clock, notes)
@@ -71,9 +71,7 @@ def _without_ends(text: Sequence[str], shapes: Iterable[str], name: str, notes: 
     return [INTERVAL.split(cell, maxsplit=1)[0].strip() for cell in text]
 
 
-def _without_letters(
-    text: Sequence[str], shapes: Iterable[str], name: str, clock: Clock
-) -> tuple[list[str], Clock]:
+def _without_letters(text: Sequence[str], shapes: Iterable[str], name: str, clock: Clock) -> tuple[list[str], Clock]:
     """Times without the letters of a zone at their end, which several zones share; refused unless it is named."""
     letters = {match[1] for shape in shapes if (match := LETTERS.search(shape)) and match[1] not in ZONES}
     if not letters:
@@ -96,8 +94,8 @@ def parse_pattern(text: Sequence[str], name: str, pattern: str) -> pd.DatetimeIn
             raise ConfigError(f"time_format {pattern!r} is not possible: {error}") from error
     row = int(bad.argmax())
     raise DataError(
-        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}) by time_format={pattern!r}: correct it, or "
-        "pass another pattern"
+        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}) by time_format={pattern!r}: correct it, "
+        "or pass another pattern"
     )
 
 
@@ -175,7 +173,9 @@ def _months_of_years(dates: Sequence[str], name: str, clock: Clock, notes: list[
         times = pd.DatetimeIndex([pd.Timestamp(str(each)) for each in iso.values()])
         if len(times) < 2 or regularity(times, clock.freq) < (REGULAR, 1):
             raise DataError(f"{dates[0]!r} in {name!r} can be a month of a year or a day: pass time_format='%b-%y'")
-        notes.append(Note("time-dayfirst", f"times such as {dates[0]!r} in {name!r} were read as month and year", [name]))
+        notes.append(
+            Note("time-dayfirst", f"times such as {dates[0]!r} in {name!r} were read as month and year", [name])
+        )
     return iso
 
 
@@ -260,7 +260,10 @@ def _find_order(
     if points and "dmy" in possible:
         order, why = "dmy", "as dates with points are"
     elif len(possible) == 1:
-        order, why = possible[0], "as one number is above 12" if possible[0] != "ymd" else "the only order that fits all"
+        order, why = (
+            possible[0],
+            "as one number is above 12" if possible[0] != "ymd" else "the only order that fits all",
+        )
     else:
         order, why = _by_grid(possible, joined, name, clock, next(iter(dates.values())))
     if why:
@@ -272,7 +275,7 @@ def _find_order(
 def _by_grid(
     possible: Iterable[str], joined: Callable[[str], list[str]], name: str, clock: Clock, example: re.Match[str]
 ) -> tuple[str, str]:
-    """The order in which the rows lie on a grid, or follow each other, and another does not; refused if there is none."""
+    """The order in which the rows lie on a grid, or follow each other, and in no other; refused if there is none."""
     times = {order: pd.DatetimeIndex(pd.to_datetime(joined(order), format="ISO8601", utc=True)) for order in possible}
     different = [order for order in times if order == "dmy" or not times[order].equals(times.get("dmy"))]
     if len(different) == 1:

@@ -20,7 +20,21 @@ BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 ASIAN = ("gb18030", "cp932", "euc_kr", "big5")
 FOREIGN = re.compile(r"[À-ÿ]{4}|[\x80-\x9f]{2}")  # four letters with accents in a row are of no Western word
 TIME_NAMES = {"time", "date", "datetime", "timestamp", "ds", "date_time", "zeit", "datum", "zeitstempel", "zeitpunkt"}
-TIME_NAMES |= {"fecha", "data", "heure", "hora", "tempo", "period", "unix", "epoch", "时间", "日期", "日时", "年月日", "日時"}
+TIME_NAMES |= {
+    "fecha",
+    "data",
+    "heure",
+    "hora",
+    "tempo",
+    "period",
+    "unix",
+    "epoch",
+    "时间",
+    "日期",
+    "日时",
+    "年月日",
+    "日時",
+}
 TIME_NAMES |= {"日付", "時刻", "時間", "날짜", "시간", "일시"}
 HEADERLESS = (
     "the first row looks like data ({}), so there is no header and columns are called column_1 and so on: pass "
@@ -60,7 +74,11 @@ def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -
             raise ConfigError(f"encoding {encoding!r} is not known: use one such as 'utf-8' or 'cp1252'") from error
         except UnicodeError as error:
             raise DataError(f"{name} is not {encoding}: {error}; leave encoding= out, or pass another") from error
-    for mark, kind in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+    for mark, kind in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
         if content.startswith(mark):
             try:
                 text = content.decode(kind)
@@ -78,7 +96,9 @@ def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -
     text, kind = _in_code_page(content, name)
     shown = next((line for line in text.splitlines() if not line.isascii()), "")[:40]
     notes.append(
-        Note("read-encoding", f"{name} is not UTF-8 and was read as {kind} ({shown!r}): pass encoding= if that is wrong")
+        Note(
+            "read-encoding", f"{name} is not UTF-8 and was read as {kind} ({shown!r}): pass encoding= if that is wrong"
+        )
     )
     return text
 
@@ -174,7 +194,7 @@ def _first_of(rows: Sequence[Sequence[str]], filled: Sequence[int], width: int) 
     """The first row that is as wide as most, or one short of it: the header may lack the name of an index."""
     for number in filled:
         row = rows[number]
-        if len(row) >= max(width - 1, 2) and not row[0].startswith("#") or len(row) >= width:
+        if (len(row) >= max(width - 1, 2) and not row[0].startswith("#")) or len(row) >= width:
             full = sum(bool(cell) for cell in row)
             if full >= min(2, width) or len(row) == 1:
                 return number
@@ -183,15 +203,17 @@ def _first_of(rows: Sequence[Sequence[str]], filled: Sequence[int], width: int) 
 
 def _refuse_counting(first: Sequence[tuple[list[str], int]], top: Sequence[str]) -> None:
     """0, 1, 2 are names of columns that have none, or numbers."""
-    if len(top) > 1 and list(top) == [str(number) for number in range(len(top))] and len(first) > 1:
-        if all(NUMBER.fullmatch(cell) for cell in first[1][0] if cell):
-            raise DataError(f"the first row, {', '.join(top[:5])}, can be names or numbers: pass header=True or header=False")
+    counting = len(top) > 1 and list(top) == [str(number) for number in range(len(top))]
+    if counting and len(first) > 1 and all(NUMBER.fullmatch(cell) for cell in first[1][0] if cell):
+        raise DataError(
+            f"the first row, {', '.join(top[:5])}, can be names or numbers: pass header=True or header=False"
+        )
 
 
 def _looks_like_data(row: Sequence[str]) -> bool:
     """A header has no time in it, and some cell that is a name."""
     cells = [cell for cell in row if cell]
-    return bool(cells) and all(map(is_data, cells)) or any(WHEN.fullmatch(cell) for cell in cells[:2])
+    return (bool(cells) and all(map(is_data, cells))) or any(WHEN.fullmatch(cell) for cell in cells[:2])
 
 
 def _find_separator(lines: Sequence[str], name: str) -> str:

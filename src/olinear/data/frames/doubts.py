@@ -8,10 +8,8 @@ from olinear.data.frames.gaps import far_cells
 from olinear.data.frames.panel import Panel, Values, listed
 from olinear.data.frames.scaling import CONSTANT, LEAST_SHARE
 
-SENTINELS = np.array(
-    [-1.0, -9.0, -99.0, -999.0, -9999.0, -99999.0, -99.9, -999.9, -999.99, -9999.9, -7777.0, -8888.0, -32768.0, -999999.0]
-    + [999.0, 9999.0, 99999.0, 999999.0, 9.96921e36, 1e20, -1e20, 1e30, -1e30, 32767.0, 65535.0, -3.4028235e38]
-)
+NINES = [sign * nines for sign in (-1, 1) for nines in (99, 999, 9999, 99999, 999999, 99.9, 999.9, 999.99, 9999.9)]
+SENTINELS = np.array([*NINES, -1, -9, -7777, -8888, -32768, 32767, 65535, 9.96921e36, 1e20, -1e20, 1e30, -1e30])
 EXACT = 2.0**53  # beyond, whole numbers differ by more than 1
 TINY = 1e-150  # squares of what is smaller leave the range of doubles
 OUTLIER = 50.0  # deviations of all others
@@ -35,7 +33,7 @@ def doubts(panel: Panel) -> list[Note]:
     far[:, list(marks)] = False
     if far.any():
         row, at = np.argwhere(far)[0]
-        concerned = names[far.any(0)]
+        concerned = names[far.any(0)].tolist()
         text = f"values far from all others in {listed(concerned)}, such as {values[row, at]:g} at {panel.times[row]}"
         notes.append(Note("outlier-suspected", text, concerned))
     lowest = np.nanmin(values, axis=0, initial=np.inf, where=known)
@@ -65,7 +63,7 @@ def _stopped(since: NDArray[np.intp], rows: int) -> NDArray[np.bool_]:
 
 
 def _sentinels(values: Values, count: NDArray[np.intp]) -> dict[int, float]:
-    """Of each series the lowest or highest value, if it is a usual mark and farther from the others than they spread."""
+    """Of each series its lowest or highest value, if that is a usual mark and farther away than the others spread."""
     found: dict[int, float] = {}
     for highest in (False, True):
         with np.errstate(invalid="ignore"):
@@ -79,5 +77,3 @@ def _sentinels(values: Values, count: NDArray[np.intp]) -> dict[int, float]:
                 if gap > max(high - low, CONSTANT) and (abs(end[series]) > 50 or gap > 10 * (high - low)):
                     found[series] = float(end[series])
     return found
-
-

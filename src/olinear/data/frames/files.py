@@ -125,7 +125,9 @@ def _only_rows(frame: pd.DataFrame, header: Sequence[str] | None, notes: list[No
         again = again[[frame.iloc[row, : len(header)].str.strip().tolist() == list(header) for row in again]]
         kept[again] = False
         if len(again):
-            notes.append(Note("rows-left-out", f"the header stands again in {len(again)} of the rows, which were left out"))
+            notes.append(
+                Note("rows-left-out", f"the header stands again in {len(again)} of the rows, which were left out")
+            )
         if len(frame) > 1 and not _has_data(frame.iloc[0]) and _has_data(frame.iloc[1]):
             kept[0] = False
             units = ", ".join(cell for cell in frame.iloc[0] if cell)[:60]
@@ -164,7 +166,9 @@ def _open_excel(source: Source, settings: ReadingSettings, notes: list[Note]) ->
     widths = sheet.notna().sum(axis=1).to_numpy()
     first = 0 if settings.skip_rows is not None else int((widths >= min(2, widths.max())).argmax())
     if first:
-        notes.append(Note("read-preamble", f"{first} rows above the table were skipped: pass skip_rows=0 if that is wrong"))
+        notes.append(
+            Note("read-preamble", f"{first} rows above the table were skipped: pass skip_rows=0 if that is wrong")
+        )
     top = ["" if pd.isna(cell) else str(cell).strip() for cell in sheet.iloc[first]]
     header = settings.header
     if header is None:

@@ -93,7 +93,7 @@ def _complete(table: Table, roles: Roles, notes: list[Note]) -> Roles:
         if len(numeric) > 1:
             ways = " or ".join(f"value={name!r}" for name in numeric[:3])
             raise DataError(
-                f"the table is long, with a row for each {id!r} and time, and has several columns of numbers: pass {ways}"
+                f"the table is long, with a row for each {id!r} and time, and several columns have numbers: pass {ways}"
             )
         value = value or next(iter(numeric), None)
         if value is None:
@@ -126,7 +126,9 @@ def _ids(table: Table, time: str, names: Sequence[str]) -> list[str]:
         first = pd.Series(table[found[0]].to_list(), dtype=object)
         for other in found[1:]:
             if pd.Series(table[other].to_list(), dtype=object).groupby(first).nunique().max() > 1:
-                raise DataError(f"series can be those of {found[0]!r} or of {other!r}: pass id={found[0]!r} or id={other!r}")
+                raise DataError(
+                    f"series can be those of {found[0]!r} or of {other!r}: pass id={found[0]!r} or id={other!r}"
+                )
     return found
 
 

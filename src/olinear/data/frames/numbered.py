@@ -33,15 +33,16 @@ def read_numbers(numbers: NDArray[Any], name: str, clock: Clock, notes: list[Not
     if unit is None:
         unit = find_unit(numbers, name, notes)
     whole = np.issubdtype(numbers.dtype, np.integer)
-    if unit == STEPS or unit in WRITTEN:
-        if not whole:
-            raise DataError(f"the time column {name!r} holds fractions: use dates or whole numbers")
+    if (unit == STEPS or unit in WRITTEN) and not whole:
+        raise DataError(f"the time column {name!r} holds fractions: use dates or whole numbers")
     if unit == STEPS:
         if len(numbers) and max(int(numbers.max()), -int(numbers.min())) >= LARGEST:
             raise DataError(f"the time column {name!r} has numbers too large to count with: use dates or small steps")
         return pd.Index(numbers.astype(np.int64)), replace(clock, time_format=STEPS)
     if unit not in UNITS:
-        raise ConfigError(f"time_format must be a pattern such as '%d.%m.%Y', or one of {', '.join(UNITS)}, found {unit!r}")
+        raise ConfigError(
+            f"time_format must be a pattern such as '%d.%m.%Y', or one of {', '.join(UNITS)}, found {unit!r}"
+        )
     try:
         times = _in_unit(numbers, unit)
     except (ValueError, OverflowError, pd.errors.OutOfBoundsDatetime) as error:
@@ -54,13 +55,12 @@ def find_unit(numbers: NDArray[Any], name: str, notes: list[Note]) -> str:
     if not np.issubdtype(numbers.dtype, np.integer) or not len(numbers):
         return STEPS if not _days_with_hours(numbers) else _noted("excel", name, numbers, notes)
     low, high = int(numbers.min()), int(numbers.max())
-    if 10**5 <= low and high < 10**6 and _are_dates(numbers, "%Y%m") and _are_dates(numbers, "%y%m%d"):
+    if low >= 10**5 and high < 10**6 and _are_dates(numbers, "%Y%m") and _are_dates(numbers, "%y%m%d"):
         return _noted(_of_six_digits(numbers, name), name, numbers, notes)
     for unit, pattern in WRITTEN.items():
-        digits = len(unit)
-        if 10 ** (digits - 1) <= low and high < 10**digits and FIRST <= low // 10 ** (digits - 4):
-            if high // 10 ** (digits - 4) <= LAST and _are_dates(numbers, pattern):
-                return _noted(unit, name, numbers, notes)
+        year = 10 ** (len(unit) - 4)
+        if low // year >= FIRST and high // year <= LAST and _are_dates(numbers, pattern):
+            return _noted(unit, name, numbers, notes)
     for power, unit in enumerate(EPOCHS):
         scale = 10 ** (3 * power)
         if SECONDS[0] * scale <= low and high <= SECONDS[1] * scale and _are_instants(numbers, scale):

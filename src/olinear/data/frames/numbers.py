@@ -18,7 +18,21 @@ Cells = NDArray[np.object_]
 Parsed = tuple[Values, NDArray[np.bool_]]  # the numbers, and the cells that are none
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "na", "NaN", "nan", "-nan", "-NaN", "NAN", "null", "NULL", "Null", "None", "none", "<NA>"}
-    | {"#N/A", "#NA", "\\N", "#N/A N/A", "#NULL!", "#NUM!", "#DIV/0!", "#VALUE!", "#REF!", "1.#QNAN", "-1.#IND", "1.#IND", "nil"}
+    | {
+        "#N/A",
+        "#NA",
+        "\\N",
+        "#N/A N/A",
+        "#NULL!",
+        "#NUM!",
+        "#DIV/0!",
+        "#VALUE!",
+        "#REF!",
+        "1.#QNAN",
+        "-1.#IND",
+        "1.#IND",
+        "nil",
+    }
 )
 MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*"})
 UNIT = re.compile(r"[$€£¥₹%]|(?<![^\W\d])(EUR|USD|GBP|CHF|JPY|kr|zł)(?![^\W\d])")
@@ -171,7 +185,9 @@ def _note_marks(
             for mark in (MARKS - set(known)) & {str(cell).strip() for cell in columns[name][np.isnan(values)]}:
                 found.setdefault(mark, []).append(name)
     for mark in sorted(found):
-        notes.append(Note("missing-mark", f"{mark!r} in {listed(found[mark])} was read as a missing value", found[mark]))
+        notes.append(
+            Note("missing-mark", f"{mark!r} in {listed(found[mark])} was read as a missing value", found[mark])
+        )
 
 
 class _Evidence:
@@ -294,7 +310,7 @@ def numbers_of_objects(cells: Sequence[Any], name: str) -> Values:
     return values.to_numpy()
 
 
-def refuse_bad(name: str, cells: Sequence[Any], bad: NDArray[np.bool_]) -> None:
+def refuse_bad(name: str, cells: Sequence[Any] | Cells, bad: NDArray[np.bool_]) -> None:
     """Refuse the first cell that is no number, by its row."""
     if bad.any():
         row = int(bad.argmax())

@@ -70,7 +70,7 @@ def _within(column: "nw.Series[Any]", low: int, high: int) -> bool:
 def join_parts(table: Table, parts: Sequence[str], name: str) -> "nw.Series[Any]":
     """The time of each row as text."""
     columns = [table[part].to_list() for part in parts]
-    if not holds_whole(table[parts[0]]) or len(parts) == 2 and _is_called(parts[1], "hour"):
+    if not holds_whole(table[parts[0]]) or (len(parts) == 2 and _is_called(parts[1], "hour")):
         dates = [cell.strftime("%Y-%m-%d") if hasattr(cell, "strftime") else str(cell).strip() for cell in columns[0]]
         clocks = [f"{int(cell):02}:00" if WHOLE_CELL.fullmatch(str(cell)) else str(cell).strip() for cell in columns[1]]
         texts = [f"{date} {clock}" for date, clock in zip(dates, clocks, strict=True)]
@@ -84,4 +84,3 @@ def _written(numbers: Sequence[int]) -> str:
     day, hour, minute, second, *_ = [*rest, *(1, 0, 0, 0)[len(rest) :]]
     year += 0 if year > 99 else 2000 if year < 69 else 1900
     return f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-

@@ -15,7 +15,8 @@ The walk, and where each decision is taken and noted:
     reading     all of it, as rows × series, one order of series
     panel       sorted, on one grid                                       rows-sorted, grid-filled
     doubts      what looks wrong in the values                            sentinel-suspected, outlier-suspected,
-                                                                          series-constant, -short, -stale, number-precision
+                                                                          series-constant, series-short,
+                                                                          series-stale, number-precision
 
 `building` and `writing` go the way back.
 """
@@ -31,7 +32,7 @@ from olinear.core.settings import ReadingSettings, check_given
 from olinear.data.frames.clock import Clock, repeats_of_an_autumn
 from olinear.data.frames.doubts import doubts
 from olinear.data.frames.frequency import Frequency
-from olinear.data.frames.layout import Roles, find_roles, resolve
+from olinear.data.frames.layout import find_roles, resolve
 from olinear.data.frames.panel import FrameStyle, Panel, on_grid
 from olinear.data.frames.parts import join_parts
 from olinear.data.frames.series import Found, Request, read_long, read_wide

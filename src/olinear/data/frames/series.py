@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -125,9 +124,7 @@ class _Reasons(dict[str, list[str]]):
         return self["holds text"]
 
 
-def _other_column(
-    table: Table, name: str, parsed: dict[str, Parsed], forced: bool, reasons: _Reasons
-) -> Values | None:
+def _other_column(table: Table, name: str, parsed: dict[str, Parsed], forced: bool, reasons: _Reasons) -> Values | None:
     """The numbers of a column that is not typed as such; None, and why, if it has other things."""
     if name in parsed and not parsed[name][1].any():
         return parsed[name][0]
@@ -192,9 +189,7 @@ def read_long(table: Table, times: pd.Index, request: Request, notes: list[Note]
     order = np.sort(cell)
     if (order[1:] == order[:-1]).any():
         at = int(pd.Series(cell).duplicated().argmax())
-        raise DataError(
-            f"series {kept[column[at]]!r} has the time {times[at]} more than once: keep one row for each"
-        )
+        raise DataError(f"series {kept[column[at]]!r} has the time {times[at]} more than once: keep one row for each")
     values = np.full((len(grid), len(kept)), np.nan)
     values[row_of, column] = numbers
     others = {"is neither time, id nor value": roles.others} if roles.others else {}

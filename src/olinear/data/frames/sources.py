@@ -20,8 +20,23 @@ KINDS: dict[str, Kind] = {
     ".xlsm": "excel",
 }
 PACKED = (".gz", ".zip", ".xz", ".bz2")
-OTHERS = (".json", ".jsonl", ".ndjson", ".xls", ".ods", ".xml", ".html", ".yaml", ".yml", ".h5", ".hdf5", ".sqlite", ".db")
+OTHERS = (
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".xls",
+    ".ods",
+    ".xml",
+    ".html",
+    ".yaml",
+    ".yml",
+    ".h5",
+    ".hdf5",
+    ".sqlite",
+    ".db",
+)
 ENDINGS = ".csv, .tsv, .txt (each also .gz, .zip, .xz), .parquet, .feather or .xlsx"
+DAMAGED = (OSError, EOFError, ValueError, RuntimeError, KeyError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 MAGIC: tuple[tuple[bytes, Kind, str], ...] = (
     (b"PAR1", "parquet", ".parquet"),
     (b"ARROW1", "feather", ".feather"),
@@ -77,7 +92,9 @@ def _unpacked(content: bytes, kind: Kind, name: str) -> Source:
     content = _unpack(content, name)
     for first, _, ending in MAGIC:
         if content.startswith(first):
-            raise DataError(f"{name} is a {ending[1:].capitalize()} file by its first bytes: give it the ending {ending}")
+            raise DataError(
+                f"{name} is a {ending[1:].capitalize()} file by its first bytes: give it the ending {ending}"
+            )
     return Source(content, kind, name)
 
 
@@ -104,10 +121,7 @@ def _unpack(content: bytes, name: str) -> bytes:
                 return unpack(content)
             except DataError as error:
                 raise DataError(f"{name} {error}") from error
-            except Exception as error:  # each packer has kinds of its own, and zlib.error comes out of all
-                if not isinstance(error, OSError | EOFError | zlib.error | lzma.LZMAError | ValueError | RuntimeError):
-                    if not isinstance(error, zipfile.BadZipFile | NotImplementedError | KeyError):
-                        raise
+            except DAMAGED as error:
                 raise DataError(f"{name} is a damaged {kind} file: {error}") from error
     return content
 

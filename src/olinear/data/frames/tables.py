@@ -66,7 +66,7 @@ class Table:
     @cached_property
     def _text(self) -> NDArray[np.object_]:
         """All cells of a text file, without a look at each column by itself."""
-        return self.frame.to_native().to_numpy()  # type: ignore[no-any-return]
+        return self.frame.to_native().to_numpy()
 
     def cells(self, name: str) -> NDArray[np.object_]:
         """The cells of a column as they are."""
@@ -106,7 +106,7 @@ def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
     """A text file without rows at its end that are none: sums, sources, remarks."""
     if table.sep is None:
         return table
-    last = table.frame.tail(LONGEST_FOOTER).rows()
+    last = [tuple(row) for row in table._text[-LONGEST_FOOTER:]]
     at, rows = table.names.index(time), 0
     for cells in reversed(last):
         cell = str(cells[at])

@@ -154,7 +154,9 @@ def _exact(column: Column) -> NDArray[Any]:
     if column.dtype.is_integer():
         low, high = int(column.min()), int(column.max())
         if not -(2**63) <= low <= high < 2**63:
-            raise DataError(f"the time column {column.name!r} has numbers too large to count with: use dates or small steps")
+            raise DataError(
+                f"the time column {column.name!r} has numbers too large to count with: use dates or small steps"
+            )
         return column.cast(nw.Int64).to_numpy()
     numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
     whole = np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53

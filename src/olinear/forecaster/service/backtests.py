@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from olinear.data.frames import read_file
 from olinear.forecaster.backtesting import Backtest
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.service.predictions import keep_levels, open_model
@@ -41,9 +40,8 @@ class BacktestResult:
 def backtest(request: BacktestRequest) -> BacktestResult:
     """Forecast from past origins and compare with what came."""
     forecaster = open_model(request.model)
-    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
     levels, notes = keep_levels(request.levels, forecaster)
-    result = forecaster.backtest(data, windows=request.windows, stride=request.stride, levels=levels)
+    result = forecaster.backtest(request.data, windows=request.windows, stride=request.stride, levels=levels)
     if result.in_sample:
         notes.append(f"{result.in_sample} of {result.windows} windows lie in the rows the model was fitted on")
     return BacktestResult(result, notes)

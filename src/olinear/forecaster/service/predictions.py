@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.prediction import Prediction
 
@@ -49,9 +48,10 @@ def predict(request: PredictRequest) -> PredictResult:
     if levels and request.recursive and request.horizon is not None and request.horizon > trained:
         notes.append(f"no intervals beyond the trained horizon of {trained} steps, and so none at all")
         levels = []
-    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
-    prediction = forecaster.predict_panel(data, levels=levels, horizon=request.horizon, recursive=request.recursive)
-    return PredictResult(prediction, notes + (prediction.history.notes if data is not None else []))
+    prediction = forecaster.predict_panel(
+        request.data, levels=levels, horizon=request.horizon, recursive=request.recursive
+    )
+    return PredictResult(prediction, [*notes, *(prediction.history.notes if request.data is not None else [])])
 
 
 def open_model(model: Path | Forecaster) -> Forecaster:
