@@ -92,7 +92,7 @@ def _inferred(times: pd.DatetimeIndex, zone: str) -> pd.DatetimeIndex:
 
 def repeats_of_an_autumn(times: pd.Index) -> bool:
     """Whether an hour stands twice as in the night when clocks go back, in times without a zone."""
-    if not isinstance(times, pd.DatetimeIndex) or times.tz is not None:
+    if not isinstance(times, pd.DatetimeIndex) or times.tz is not None or times.equals(times.normalize()):
         return False
     twice = times[times.duplicated()]
     return (

@@ -23,8 +23,9 @@ from olinear.data.frames.times import (
     same_times,
 )
 
-LESSER_NAMES = {"day", "week", "month", "year", "hour", "index", "step", "t"}  # that a part of the time has too
+LESSER_NAMES = {"day", "week", "month", "year", "hour", "index", "step"}  # that a part of the time has too
 ROW_NAMES = re.compile(r"Unnamed: \d+|index|level_0|#|no\.?|nr\.?", re.IGNORECASE)
+NAMELESS = re.compile(r"\d+|column_\d+|Unnamed: \d+")  # columns that nobody named
 WHOLE_CELL = re.compile(r"-?\d{1,9}")
 TEXT = (nw.String, nw.Object, nw.Categorical, nw.Enum)
 BOOLEANS = {"true", "false", "yes", "no", "t", "f", "y", "n"}
@@ -46,7 +47,7 @@ def find_time(table: Table, others: Collection[str]) -> str:
         lambda name: reads_as_numbered(table[name]),
         lambda name: called(TIME_NAMES | LESSER_NAMES, name),
         lambda name: reads_as_clock(table[name]),
-        lambda name: name in counter and counts_steps(table[name]),
+        lambda name: name in counter and bool(NAMELESS.fullmatch(name)) and counts_steps(table[name]),
     )
     for found in ways:
         times = [name for name in names if found(name)]
@@ -159,7 +160,7 @@ def is_boolean(column: "nw.Series[Any]") -> bool:
     if column.dtype not in TEXT:
         return False
     first = column.head(20).to_list()
-    if not all(str(cell).strip().lower() in BOOLEANS or cell in MISSING or cell is None for cell in first):
+    if not all(str(cell).strip().lower() in BOOLEANS or str(cell) in MISSING for cell in first):
         return False
     words = {str(cell).strip().lower() for cell in column.unique().to_list() if cell is not None} - {"", "none", "nan"}
     return bool(words) and words <= BOOLEANS

@@ -211,6 +211,9 @@ def _iso_date(date: str) -> str | None:
             return None
     if not re.search(r"\d{4}", date) and len(re.findall(r"\d+", date)) < 2:
         return None
+    month = re.fullmatch(r"(\d\d?)[-/.](\d{4})", date)
+    if month is not None:
+        return f"{month[2]}-{int(month[1]):02}-01" if 1 <= int(month[1]) <= 12 else None
     if not re.search(r"[^\W\d]", date) and not re.match(r"\d{4}[-/. ]\d", date):
         return None  # numbers, of which pandas would make something
     with warnings.catch_warnings():

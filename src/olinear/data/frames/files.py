@@ -11,8 +11,9 @@ import pandas as pd
 
 from olinear.core import DataError, MissingDependencyError, Note
 from olinear.core.settings import ReadingSettings
+from olinear.data.frames.decimals import read_columns
 from olinear.data.frames.dialect import Dialect, decode, find_dialect, is_data
-from olinear.data.frames.numbers import MISSING, complete, read_columns
+from olinear.data.frames.numbers import MISSING, complete
 from olinear.data.frames.sources import Source, open_source
 
 NEEDS = {

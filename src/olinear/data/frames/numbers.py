@@ -1,8 +1,8 @@
 """From cells to numbers: decimal points or commas, signs between thousands, and what stands for a missing value."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from olinear.core import ConfigError, DataError, Note
-from olinear.data.frames.panel import listed
+from olinear.core import ConfigError, DataError
 
 Values = NDArray[np.float64]
 Cells = NDArray[np.object_]
@@ -40,14 +39,7 @@ GAPS = "[ \\u00a0\\u202f\\u2009'’]"  # signs that only ever stand between thou
 END = "\x00"  # between cells that are looked at together
 ODD = re.compile("[$€£¥₹%UBCJkz(−]")  # a sign of every unit, and what else is not plain
 ENDS = ("- ", "+ ", f"-{END}")  # a minus apart from its number
-NUMBER_LIKE = re.compile(r"[+-]?(?=[\d.,])[\d.,'’ \u00a0\u202f\u2009]*\d[.,]?([eE][+-]?\d+)?")
-GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ".,"}
-THRICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,3}(,\d{3}){2,}")
-SPACED = re.compile(rf"[+-]?\d{{1,3}}({GAPS}\d{{3}})+([.,]\d*)?")
-WHOLE = re.compile(r"[+-]?\d+")
 OTHER = {".": ",", ",": "."}
-SURE = 1000  # cells
-FEW = 3  # cells that may all have three decimals by chance
 
 
 @dataclass(frozen=True)
@@ -135,142 +127,6 @@ def numbers_of(cells: Cells, style: NumberStyle) -> Parsed:
     return values, np.isnan(values) & ~empty & (kept != "nan")
 
 
-def read_columns(
-    columns: Mapping[str, Cells],
-    sep: str,
-    given: NumberStyle | None,
-    na: Iterable[str],
-    earlier: NumberStyle | None,
-    notes: list[Note],
-) -> tuple[dict[str, Parsed], NumberStyle]:
-    """The columns of a text file as numbers, all in one style: the given one, or what all cells together tell.
-
-    Args:
-        columns: the cells of each.
-        sep: what separates cells; where it is a comma, a point is a decimal point.
-        given: the style that was asked for.
-        na: what was said to stand for missing values.
-        earlier: that of the rows that a model was fitted on, for cells that can be read in two ways.
-        notes: takes what was decided.
-    """
-    style = replace(given or NumberStyle(), na=MISSING | MARKS | set(na))
-    done = {name: numbers_of(cells, style) for name, cells in columns.items()}
-    _note_marks(columns, done, set(na), notes)
-    if given is not None:
-        return done, style
-    evidence = _Evidence()
-    doubtful = [cells for name, cells in columns.items() if done[name][1].any()]
-    for cells in doubtful + (list(columns.values()) if sep != "," else []):
-        if evidence.is_sure:
-            break
-        evidence.weigh(cells)
-    found = evidence.decide(sep, earlier)
-    if found in (None, (".", None)):
-        return done, style
-    decimal, thousands = found
-    between = f" and {thousands!r} between thousands" if thousands else ""
-    text = f"numbers such as {evidence.example} were read with {decimal!r} before decimals{between}"
-    notes.append(Note("read-decimal", text))
-    style = replace(style, decimal=decimal, thousands=thousands)
-    return {name: numbers_of(cells, style) for name, cells in columns.items()}, style
-
-
-def _note_marks(
-    columns: Mapping[str, Cells], done: Mapping[str, Parsed], known: Collection[str], notes: list[Note]
-) -> None:
-    """What was taken for a missing value though it is no usual word for one."""
-    found: dict[str, list[str]] = {}
-    for name, (values, bad) in done.items():
-        if np.isnan(values).any() and not bad.all():
-            for mark in (MARKS - set(known)) & {str(cell).strip() for cell in columns[name][np.isnan(values)]}:
-                found.setdefault(mark, []).append(name)
-    for mark in sorted(found):
-        notes.append(
-            Note("missing-mark", f"{mark!r} in {listed(found[mark])} was read as a missing value", found[mark])
-        )
-
-
-class _Evidence:
-    """What cells with a point or a comma say: for which sign before decimals, or for either."""
-
-    def __init__(self) -> None:
-        self.votes = {".": 0, ",": 0}
-        self.unsure: dict[str, int] = {".": 0, ",": 0}  # 1,234 and 1.234: decimals or thousands
-        self.small = self.large = 0  # whole numbers below and from 1000 on, without any sign
-        self.grouped = False
-        self.example = ""
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether many cells say the same, and none anything else."""
-        return max(self.votes.values()) > SURE and not min(self.votes.values())
-
-    def weigh(self, cells: Cells) -> None:
-        for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
-            if WHOLE.fullmatch(text):
-                if len(text.lstrip("+-")) < 4:
-                    self.small += 1
-                else:
-                    self.large += 1
-            elif NUMBER_LIKE.fullmatch(text):
-                self._vote(text)
-
-    def _vote(self, text: str) -> None:
-        points, commas = text.count("."), text.count(",")
-        if SPACED.fullmatch(text):
-            self.grouped, self.example = True, text
-        if points and commas:
-            sign = "." if text.rfind(".") > text.rfind(",") else ","
-            self.grouped = True
-        elif points > 1 or commas > 1:
-            if not THRICE.fullmatch(text):
-                return  # a date, a version, an address
-            sign, self.grouped = ("," if points else "."), True
-        elif points or commas:
-            sign = "." if points else ","
-            if GROUPED[sign].fullmatch(text):
-                self.unsure[sign] += 1
-                self.example = self.example or text
-                return
-        else:
-            return
-        self.votes[sign] += 1
-        if sign == "," or commas:
-            self.example = text
-
-    def decide(self, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None] | None:
-        """The signs before decimals and between thousands; None where no cell has either."""
-        if any(self.votes.values()):
-            decimal = "," if self.votes[","] > self.votes["."] else "."
-            other = OTHER[decimal]
-            seen = bool(self.unsure[other] or self.grouped)
-            return decimal, " " if self._spaced else other if seen or decimal == "," else None
-        if self._spaced and not any(self.unsure.values()):
-            return ".", " "
-        for sign in ",.":
-            if self.unsure[sign]:
-                return self._of_unsure(sign, sep, earlier)
-        return None
-
-    @property
-    def _spaced(self) -> bool:
-        return bool(SPACED.fullmatch(self.example))
-
-    def _of_unsure(self, sign: str, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None]:
-        """All signs stand before three digits: decimals, or thousands."""
-        as_decimals, as_thousands = (sign, None), (OTHER[sign], sign)
-        if earlier is not None:
-            return earlier.decimal, earlier.thousands or (OTHER[earlier.decimal] if sign != earlier.decimal else None)
-        if self.large or (sign == "." and sep != ";"):
-            return as_decimals
-        if self.small and self.unsure[sign] >= FEW:
-            return as_thousands
-        raise DataError(
-            f"numbers such as {self.example} can be {self.example.replace(sign, '.')} or "
-            f"{self.example.replace(sign, '')}: pass decimal={sign!r} or thousands={sign!r}"
-        )
-
-
 def complete(decimal: str | None, thousands: str | None, na: Iterable[str]) -> NumberStyle | None:
     """The style that was asked for; None where neither sign was."""
     if thousands is not None:
@@ -316,5 +172,5 @@ def refuse_bad(name: str, cells: Sequence[Any] | Cells, bad: NDArray[np.bool_]) 
         row = int(bad.argmax())
         raise DataError(
             f"column {name!r} has no number in row {row + 1} ({str(cells[row])[:40]!r}): correct the cell, or drop the "
-            f"column with drop={name!r}, or pass na={str(cells[row])[:40]!r} if that stands for a missing value"
+            "column with drop=, or say with na= what stands for a missing value"
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from olinear.core import DataError, Note
 from olinear.core.settings import ReadingSettings
 from olinear.data.frames.columns import TEXT, counts_rows, is_boolean, left_out, part_of_time
+from olinear.data.frames.decimals import read_columns
 from olinear.data.frames.files import all_whole
 from olinear.data.frames.layout import Roles, resolve
 from olinear.data.frames.numbers import (
@@ -21,7 +22,6 @@ from olinear.data.frames.numbers import (
     complete,
     numbers_of,
     numbers_of_column,
-    read_columns,
     refuse_bad,
 )
 from olinear.data.frames.panel import FrameStyle, listed
