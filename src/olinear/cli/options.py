@@ -84,6 +84,8 @@ def _plain_kind(annotation: Any) -> Any:
     """The type a terminal understands; ranges and choices are checked where all settings are."""
     if get_origin(annotation) is Literal:
         return str
+    if get_origin(annotation) is Annotated:
+        return _plain_kind(get_args(annotation)[0])
     if get_origin(annotation) is tuple:
         return list[str]
     kinds = [part for part in get_args(annotation) if part is not type(None)]

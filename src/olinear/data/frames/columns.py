@@ -24,7 +24,7 @@ from olinear.data.frames.times import (
 )
 
 LESSER_NAMES = {"day", "week", "month", "year", "hour", "index", "step"}  # that a part of the time has too
-ROW_NAMES = re.compile(r"Unnamed: \d+|index|level_0|#|no\.?|nr\.?", re.IGNORECASE)
+ROW_NAMES = re.compile(r"Unnamed: \d+|index|level_0|#|no\.?|nr\.?|id|row_?id", re.IGNORECASE)
 NAMELESS = re.compile(r"\d+|column_\d+|Unnamed: \d+")  # columns that nobody named
 WHOLE_CELL = re.compile(r"-?\d{1,9}")
 TEXT = (nw.String, nw.Object, nw.Categorical, nw.Enum)

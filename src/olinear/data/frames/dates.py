@@ -257,7 +257,8 @@ def _find_order(
     if not possible:
         usual = wanted or ("dmy" if points or any(int(match[1]) > 12 for match in dates.values()) else "mdy")
         bad = {date for date, match in dates.items() if _ordered(match, usual) is None}
-        raise _no_time(name, rows, np.array([date in bad for date in rows]))
+        error = _no_time(name, rows, np.array([date in bad for date in rows]))
+        raise DataError(f"{error} (by {OPTIONS[usual]})") if clock.dayfirst_given else error
     if wanted in possible:
         return str(wanted), clock
     if points and "dmy" in possible:

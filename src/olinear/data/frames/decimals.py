@@ -52,7 +52,7 @@ def read_columns(
     if found in (None, (".", None)):
         return done, style
     decimal, thousands = found
-    between = f" and {thousands!r} between thousands" if thousands else ""
+    between = f" and {thousands!r} between thousands" if thousands and evidence.has_groups else ""
     text = f"numbers such as {evidence.example} were read with {decimal!r} before decimals{between}"
     notes.append(Note("read-decimal", text))
     style = replace(style, decimal=decimal, thousands=thousands)
@@ -83,6 +83,11 @@ class _Evidence:
         self.small = self.large = 0  # whole numbers below and from 1000 on, without any sign
         self.grouped = False
         self.example = ""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a sign between thousands was seen, or what can be one."""
+        return self.grouped or any(self.unsure.values())
 
     @property
     def is_sure(self) -> bool:

@@ -13,7 +13,7 @@ from olinear.core import DataError, MissingDependencyError, Note
 from olinear.core.settings import ReadingSettings
 from olinear.data.frames.decimals import read_columns
 from olinear.data.frames.dialect import Dialect, decode, find_dialect, is_data
-from olinear.data.frames.numbers import MISSING, complete
+from olinear.data.frames.numbers import MARKS, MISSING, complete
 from olinear.data.frames.sources import Source, open_source
 
 NEEDS = {
@@ -21,6 +21,7 @@ NEEDS = {
     "feather": "Feather files need pyarrow: pip install 'olinear[parquet]'",
     "excel": "Excel files need openpyxl: pip install 'olinear[excel]'",
 }
+ENDLESS = ("inf", "infinity")
 LONGEST_WHOLE = 18  # digits that surely fit into 64 bits
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 
@@ -129,15 +130,18 @@ def _only_rows(frame: pd.DataFrame, header: Sequence[str] | None, notes: list[No
             notes.append(
                 Note("rows-left-out", f"the header stands again in {len(again)} of the rows, which were left out")
             )
-        if len(frame) > 1 and not _has_data(frame.iloc[0]) and _has_data(frame.iloc[1]):
+        if len(frame) > 1 and _has_units(frame.iloc[0]) and any(map(is_data, frame.iloc[1])):
             kept[0] = False
             units = ", ".join(cell for cell in frame.iloc[0] if cell)[:60]
             notes.append(Note("rows-left-out", f"the row under the header ({units}) has units and was left out"))
     return frame if kept.all() else frame[kept].reset_index(drop=True)
 
 
-def _has_data(cells: "pd.Series[Any]") -> bool:
-    return any(is_data(cell) for cell in cells)
+def _has_units(cells: "pd.Series[Any]") -> bool:
+    """Whether a row has words, and neither numbers nor times."""
+    words = [cell.strip() for cell in cells]
+    words = [word for word in words if word not in MISSING | MARKS and word.lower().lstrip("+-") not in ENDLESS]
+    return bool(words) and not any(map(is_data, words))
 
 
 def name_columns(header: Sequence[str] | None, width: int) -> tuple[list[str], list[int]]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from olinear.core import DataError, Note
 from olinear.core.settings import ReadingSettings
-from olinear.data.frames.columns import TEXT, find_time, holds_whole, is_boolean
+from olinear.data.frames.columns import NAMELESS, TEXT, counts_steps, find_time, holds_whole, is_boolean
 from olinear.data.frames.panel import FrameStyle
 from olinear.data.frames.parts import find_parts, rest_of_date
 from olinear.data.frames.tables import Table
@@ -60,6 +60,10 @@ def find_roles(
     others = {each for each in (id, value) if each} | {name for name in dropped if name in names}
     parts = find_parts(table, others) if time is None else ()
     time = "time" if parts else time or ("ds" if "ds" in names else find_time(table, others))
+    if settings.time is None and not parts and NAMELESS.fullmatch(time) and counts_steps(table[time]):
+        notes.append(
+            Note("time-unit", f"{time!r}, which counts steps, was taken for the time: pass time= for another", [time])
+        )
     if not parts and id is None and value is None and table.distinct(time) < len(table):
         parts = rest_of_date(table, time, others)
     if parts:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from olinear.core import ConfigError, DataError, Note
+from olinear.core import DataError, Note
 from olinear.data.frames.clock import REGULAR, Clock, regularity
 
 LARGEST = 2**62  # the difference of any two smaller numbers is a whole number of 64 bits
@@ -27,8 +27,6 @@ DATED = re.compile(r"date|datum|day|fecha|data|tag|giorno|jour|timestamp|excel|s
 
 def read_numbers(numbers: NDArray[Any], name: str, clock: Clock, notes: list[Note]) -> tuple[pd.Index, Clock]:
     """Numbers as times: in the unit that is given or that all of them fit, or as they are."""
-    if clock.pattern is not None:
-        raise ConfigError(f"time_format {clock.pattern!r} is for text, and {name!r} has numbers")
     unit = clock.time_format
     if unit is None:
         unit = find_unit(numbers, name, notes)
@@ -39,10 +37,6 @@ def read_numbers(numbers: NDArray[Any], name: str, clock: Clock, notes: list[Not
         if len(numbers) and max(int(numbers.max()), -int(numbers.min())) >= LARGEST:
             raise DataError(f"the time column {name!r} has numbers too large to count with: use dates or small steps")
         return pd.Index(numbers.astype(np.int64)), replace(clock, time_format=STEPS)
-    if unit not in UNITS:
-        raise ConfigError(
-            f"time_format must be a pattern such as '%d.%m.%Y', or one of {', '.join(UNITS)}, found {unit!r}"
-        )
     try:
         times = _in_unit(numbers, unit)
     except (ValueError, OverflowError, pd.errors.OutOfBoundsDatetime) as error:

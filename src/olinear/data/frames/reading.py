@@ -27,12 +27,13 @@ from typing import Any
 
 import narwhals as nw
 
-from olinear.core import DataError
+from olinear.core import ConfigError, DataError
 from olinear.core.settings import ReadingSettings, check_given
 from olinear.data.frames.clock import Clock, repeats_of_an_autumn
 from olinear.data.frames.doubts import doubts
 from olinear.data.frames.frequency import Frequency
 from olinear.data.frames.layout import find_roles, resolve
+from olinear.data.frames.numbered import UNITS
 from olinear.data.frames.panel import FrameStyle, Panel, on_grid
 from olinear.data.frames.parts import join_parts
 from olinear.data.frames.series import Found, Request, read_long, read_wide
@@ -93,6 +94,11 @@ def read_panel(data: Any, *, like: FrameStyle | None = None, known: Sequence[str
 def _clock(wanted: ReadingSettings, like: FrameStyle | None) -> Clock:
     """How times are to be read: as asked for, or else as before."""
     like = like or FrameStyle()
+    form = wanted.time_format
+    if form is not None and "%" not in form and form not in UNITS:
+        raise ConfigError(
+            f"time_format must be a pattern such as '%d.%m.%Y', or one of {', '.join(UNITS)}, found {form!r}"
+        )
     return Clock(
         time_format=wanted.time_format or like.time_format,
         dayfirst=like.dayfirst if wanted.dayfirst is None else wanted.dayfirst,

@@ -87,6 +87,8 @@ def _unpacked(content: bytes, kind: Kind, name: str) -> Source:
     """Of packed bytes what is in them; text that is none is refused with the ending that it should have."""
     if kind != "text":
         return Source(_unpack(content, name) if not _is_excel(content) else content, kind, name)
+    if content.startswith(b"\xd0\xcf\x11\xe0"):
+        raise DataError(f"{name} is an Excel file of before 2007: save it as .xlsx, or as CSV")
     if _is_excel(content):
         raise DataError(f"{name} is an Excel file by its content: give it the ending .xlsx")
     content = _unpack(content, name)

@@ -101,7 +101,14 @@ def read_times(
             times = times.tz_localize("UTC")
         return place(times.tz_convert(zone) if zone else times, name, clock, False), clock
     if column.dtype.is_numeric():
-        return _of_numbers(_exact(column), name, clock, notes)
+        numbers = _exact(column)
+        if clock.pattern is None:
+            return _of_numbers(numbers, name, clock, notes)
+        texts = [str(number) for number in numbers.tolist()]
+        width = max(map(len, texts))  # a zero in front is lost in a number
+        return place(
+            parse_pattern([text.zfill(width) for text in texts], name, clock.pattern), name, clock, True
+        ), clock
     if factorized is None:
         cells = np.empty(len(column), dtype=object)
         cells[:] = column.to_list()
