@@ -40,7 +40,7 @@ FILES = {
     "an irregular grid": ("d.csv", with_cell(7, "time", "2024-01-01 07:13:00"), ["irregular", "07:13:00", "rows"]),
     "a grid that is mostly missing": ("d.csv", text(GOOD[(GOOD.index < 20) | (GOOD.index > 130)]), ["are missing"]),
     "an infinite value": ("d.csv", with_cell(7, "b", "inf"), ["'b'", "infinite", "2024-01-01 07:00:00"]),
-    "a series without values": ("d.csv", text(GOOD.assign(b=np.nan)), ["'b'", "no value"]),
+    "a series without values": ("d.csv", text(GOOD.assign(a=np.nan, b=np.nan, c=np.nan)), ["'b'", "no value"]),
     "a number without end": ("d.csv", with_cell(7, "b", "1e999"), ["'b'", "2024-01-01 07:00:00"]),
     "rows of unequal length": ("d.csv", b"time,a\n2024-01-01,1\n2024-01-02,1,2,3\n2024-01-03\n", ["CSV"]),
     "Parquet by the name of CSV": ("d.csv", parquet(), ["Parquet"]),

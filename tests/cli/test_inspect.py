@@ -22,7 +22,8 @@ def test_a_data_file_for_machines(tmp_path):
     assert (summary["rows"], summary["series"], summary["missing"]) == (150, 3, 6)
     assert (summary["first"], summary["last"]) == ("2024-01-01 00:00:00", "2024-01-07 05:00:00")
     assert (summary["frequency"], summary["season"], summary["lookback"]) == ("h", 24, 37)
-    assert summary["notes"] == ["1 rows are missing from the h grid and count as gaps"]
+    text = "1 rows are missing from the h grid and count as gaps"
+    assert summary["notes"] == [{"code": "grid-filled", "text": text, "about": []}]
     for row in summary["details"]:
         column = frame[row["series"]]
         assert row["missing"] == 150 - column.count()

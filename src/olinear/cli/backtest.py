@@ -51,7 +51,7 @@ def backtest(
 
     wanted = None if levels is None else parse_levels(levels)
     if out is not None:
-        check_writable(out)
+        check_writable(out, table=True)
     note = NotesOnce()
     done = run(BacktestRequest(model, data, windows, stride, wanted, memory, out, note))
     result = done.backtest

@@ -1,6 +1,5 @@
 """What the commands share: options, output for people and for machines."""
 
-import csv
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +20,10 @@ GUTTER = 2  # columns between two columns of a table
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Plot = Annotated[str | None, typer.Option(metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")]
-Names = Annotated[str | None, typer.Option("--series", metavar="NAMES", help="These alone, such as a,b.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--series", metavar="NAME", help="These alone; may be repeated, or have commas between names."),
+]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -195,16 +197,6 @@ def parse_levels(text: str) -> list[float]:
     except ValueError as error:
         raise ConfigError(f"levels must be numbers such as 80,95, found {text!r}") from error
     return check_levels(levels)
-
-
-def parse_names(text: str) -> list[str]:
-    """`a,b` as names; one that holds a comma stands in double quotes, as in a CSV file."""
-    try:
-        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
-    except (csv.Error, ValueError) as error:
-        hint = "a name with a comma or a quotation mark stands in double quotes"
-        raise ConfigError(f"--series must be names such as a,b, found {text!r}: {hint}") from error
-    return [name.strip() for name in names if name.strip()]
 
 
 def draw(make: Callable[[], "Figure"], path: str) -> None:

@@ -2,14 +2,16 @@
 
 import json
 import re
+import shlex
 
 import typer
 
 from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
-OTHERS = ("resume", "recursive", "series", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
-SWITCHES = {"True": "", "False": "no-"}
+OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
+SWITCHES = ("True", "False")
+PLAIN = re.compile(r"[\w.,:+-]*")  # for a shell
 
 
 def in_options(text: str) -> str:
@@ -21,8 +23,9 @@ def in_options(text: str) -> str:
         if value.startswith("["):
             value = value.strip("[]").replace(" ", "").replace("'", "")
         if value in SWITCHES:
-            return f"--{SWITCHES[value]}{name}"
-        return f"--{name} {value}".rstrip()
+            off = leaves()[match[1]].off if match[1] in leaves() else f"--no-{name}"
+            return off if value == "False" else f"--{name}"
+        return f"--{name} {value if PLAIN.fullmatch(value) else shlex.quote(value)}".rstrip()
 
     text = re.sub(rf"(?<![\w.'\"-])({names})=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.+-]*\w|)", option, text)
     return re.sub(rf"^({names})(?= must )", lambda match: f"--{match[1].replace('_', '-')}", text)

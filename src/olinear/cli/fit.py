@@ -29,7 +29,7 @@ SCORES = ("best_epoch", "epochs", "validation_loss", "seconds")
 @with_settings("task", "reading", "model", "training", "validation")
 def fit(
     data: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="CSV or Parquet, wide or long; - reads CSV from a pipe.")
+        str | None, typer.Argument(metavar="FILE", help="CSV, Parquet, Feather or Excel, wide or long; - reads CSV.")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to save the model.")] = Path("model"),
     config: Config = None,

@@ -8,11 +8,9 @@ import typer
 
 from olinear.cli.common import (
     Json,
-    Names,
     Plot,
     check_picture,
     draw,
-    parse_names,
     print_json,
     print_message,
     print_notes,
@@ -29,10 +27,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 
 
-@with_settings("reading", without=("missing", "series"))
+@with_settings("reading", without=("missing",))
 def inspect(
     path: Annotated[str, typer.Argument(metavar="FILE_OR_MODEL", help="A data file (- for a pipe) or a model folder.")],
-    series: Names = None,
     lookback: Annotated[int | None, typer.Option(min=2, help="Data: size of the correlation matrix.")] = None,
     plot: Plot = None,
     plot_correlation: Annotated[
@@ -58,32 +55,28 @@ def inspect(
         raise ConfigError("no data: give a file or a model folder, such as olinear inspect data.csv")
     if plot is not None and plot_correlation is not None and Path(plot).resolve() == Path(plot_correlation).resolve():
         raise ConfigError(f"--plot and --plot-correlation are two pictures, both to {plot}: give two files")
-    names = None if series is None else parse_names(series)
     if path != "-" and Path(path).is_dir():
-        if names is not None or plot_correlation is not None or lookback is not None:
-            raise ConfigError("--series, --lookback and --plot-correlation are for data: leave them out for a model")
+        if any(value is not None for value in (plot_correlation, lookback, *reading.values())):
+            raise ConfigError("--lookback, --plot-correlation and how to read are for data: leave them out for a model")
         _inspect_model(Path(path), plot, as_json)
     else:
-        _inspect_data(path, names, lookback, reading, (plot, plot_correlation), as_json)
+        _inspect_data(path, lookback, reading, (plot, plot_correlation), as_json)
 
 
 def _inspect_data(
     path: str,
-    names: list[str] | None,
     lookback: int | None,
-    columns: dict[str, Any],
+    reading: dict[str, Any],
     pictures: tuple[str | None, str | None],
     as_json: bool,
 ) -> None:
     from olinear.core.runtime import Waiting
-    from olinear.data.frames import pick_series, read_file, read_panel
+    from olinear.data.frames import read_panel
     from olinear.evaluation.analysis import describe_series
     from olinear.forecaster import default_lookback
 
     with Waiting(f"reading {path}") as waiting:
-        panel = read_panel(read_file(path), **columns)
-        if names is not None:
-            panel = pick_series(panel, names)
+        panel = read_panel(path, **reading)
         size = lookback or default_lookback(1, len(panel), panel.frequency.season)
         waiting.show("correlating the steps")
         summary, found = _summary(panel), _decorrelation(panel, size)
@@ -95,7 +88,7 @@ def _inspect_data(
             }
         details = [asdict(one) for one in describe_series(panel.values, panel.series)]
     print_notes(panel.notes)
-    _draw_data(panel, found, pictures, len(panel.series) if names is not None else None)
+    _draw_data(panel, found, pictures, len(panel.series) if reading["series"] else None)
     if as_json:
         print_json(summary | {"details": details, "notes": panel.notes})
         return

@@ -11,8 +11,9 @@ import typer
 from olinear.core import ConfigError
 from olinear.core.settings import Leaf, default_of, leaves
 
-PANELS = {"reading": "Columns", "model": "Model", "training": "Training", "validation": "Validation"}
+PANELS = {"reading": "Reading", "model": "Model", "training": "Training", "validation": "Validation"}
 SHORT = {"horizon": ("--horizon", "-h")}
+MORE = "; may be repeated, or have commas between names"
 WORDS = {"true": True, "false": False, "none": None}
 Config = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Take settings from a TOML file; options given here come before it.")
@@ -33,7 +34,7 @@ def with_settings(*sections: str, without: Sequence[str] = ()) -> Callable[[Call
             texts = given.pop("option", None)
             if texts:
                 given["options"] = parse_options(texts)
-            command(*args, **given)
+            command(*args, **{name: None if value == [] else value for name, value in given.items()})
 
         own = [each for each in inspect.signature(command).parameters.values() if each.kind is not each.VAR_KEYWORD]
         first = [_parameter(leaf) for leaf in wanted if leaf.section == "task"]
@@ -58,9 +59,11 @@ def _parameter(leaf: Leaf) -> inspect.Parameter:
     if name == "options":
         name, kind, metavar, words = "option", list[str], "NAME=VALUE", ("--option",)
     elif kind is bool:
-        words = (f"{leaf.option}/--no-{leaf.option.removeprefix('--')}",)
+        words = (f"{leaf.option}/{leaf.off}",)
+    elif kind == list[str]:
+        metavar = "NAME"
     choices = _choices(leaf.annotation)
-    help = leaf.description[:1].upper() + leaf.description[1:] + "."
+    help = leaf.description[:1].upper() + leaf.description[1:] + (MORE if kind == list[str] else "") + "."
     if choices:
         help = f"{help} One of {', '.join(choices)}."
     if name == "option":
@@ -81,6 +84,10 @@ def _plain_kind(annotation: Any) -> Any:
     """The type a terminal understands; ranges and choices are checked where all settings are."""
     if get_origin(annotation) is Literal:
         return str
+    if get_origin(annotation) is Annotated:
+        return _plain_kind(get_args(annotation)[0])
+    if get_origin(annotation) is tuple:
+        return list[str]
     kinds = [part for part in get_args(annotation) if part is not type(None)]
     return _plain_kind(kinds[0]) if kinds and get_origin(annotation) is not dict else annotation
 

@@ -13,7 +13,6 @@ from olinear.cli.common import (
     check_picture,
     draw,
     parse_levels,
-    parse_names,
     print_json,
     print_message,
     print_notes,
@@ -25,7 +24,12 @@ def predict(
     data: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="New rows to forecast from; - for a pipe.")
     ] = None,
-    out: Annotated[str, typer.Option(metavar="FILE", help="Where to write: CSV or Parquet; - prints CSV.")] = "-",
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE", help="Where to write: CSV, Parquet, Feather or Excel by the ending; - prints CSV."
+        ),
+    ] = "-",
     levels: Annotated[
         str | None,
         typer.Option(help="Per cent of the intervals; empty for none.", show_default="80,95 where they can be told"),
@@ -50,15 +54,14 @@ def predict(
     from olinear.forecaster.service import predict as forecast
 
     wanted = None if levels is None else parse_levels(levels)
-    names = None if series is None else parse_names(series)
-    check_writable(out)
+    check_writable(out, table=True)
     check_picture(plot)
-    result = forecast(PredictRequest(model, data, wanted, horizon, recursive, names, progress=True))
+    result = forecast(PredictRequest(model, data, wanted, horizon, recursive, series or None, progress=True))
     prediction = result.prediction
     print_notes(result.notes)
     frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
-        draw(lambda: prediction.plot(series=names), plot)
+        draw(lambda: prediction.plot(series=prediction.forecast.series if series else None), plot)
     if as_json:
         print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))
         if out == "-":

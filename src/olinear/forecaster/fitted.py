@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import Batch, DataError
+from olinear.core import Batch, DataError, Note
 from olinear.core.runtime import device_of
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler
@@ -123,7 +123,7 @@ class Answer:
         low, high = self.mean - half, self.mean + half
         return np.minimum(np.maximum(low, self.low), self.mean), np.maximum(np.minimum(high, self.high), self.mean)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What a person should know of the last of these forecasts: series without recent values, or newly moving."""
         names, stale = np.array(self.fitted.panel.series, dtype=object), self.past.stale[-1]
         lookback = self.fitted.settings.lookback
@@ -131,16 +131,29 @@ class Answer:
         lookbacks = self.past.values[-1]
         moves = ~self.fitted.active & (lookbacks.max(0) > lookbacks.min(0))
         told = (
-            (never, "without any value in these rows: forecast near the mean of training, with its spread as interval"),
-            (old, f"without a value in the whole lookback of {lookback} rows: forecast from an older value"),
-            ((stale > 0) & (stale < lookback), "without recent values"),
-            (moves, "constant in training and moving now: forecast as the last value, intervals from these moves"),
+            (
+                never,
+                "series-unknown",
+                "without any value in these rows: forecast near the mean of training, with its spread as interval",
+            ),
+            (
+                old,
+                "series-stale",
+                f"without a value in the whole lookback of {lookback} rows: forecast from an older value",
+            ),
+            ((stale > 0) & (stale < lookback), "series-stale", "without recent values"),
+            (
+                moves,
+                "series-moving",
+                "constant in training and moving now: forecast as the last value, intervals from these moves",
+            ),
         )
         notes = []
-        for where, what in told:
+        for where, code, what in told:
             if where.any():
                 ages = "" if what.startswith(("without any", "constant")) else f" (last value {_ages(stale[where])})"
-                notes.append(f"{_listed(names[where].tolist())}: {what}{ages}")
+                concerned = names[where].tolist()
+                notes.append(Note(code, f"{_listed(concerned)}: {what}{ages}", concerned))
         return notes
 
 

@@ -21,7 +21,7 @@ from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
 from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
-from olinear.forecaster.noticing import notes_on, without_spikes
+from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
 from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
 from olinear.forecaster.worth import LEVEL, note_on, summarise
 from olinear.models import Source, build_model, traits_of
@@ -52,7 +52,7 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
     active = most > least
     if isinstance(source, nn.Module):
         active[:] = True  # a module made for so many series gets them all
-    panel.notes.extend(notes_on(panel, settings, len(split.train), active))
+    panel = with_notes(panel, notes_on(panel, settings, len(split.train), active))
     context = replace(
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )

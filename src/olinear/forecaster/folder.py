@@ -14,7 +14,7 @@ from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Frequency
 from olinear.models import MODELS, Source, card_of
 
-FORMAT, VERSION = "olinear-model", 3
+FORMAT, VERSION = "olinear-model", 4
 CONFIG: str = "config.json"
 OLD_WEIGHTS: str = "weights.safetensors"
 WEIGHTS = r"weights(-[0-9a-f]{16})?\.safetensors"  # all names that the file of the tensors can have
@@ -107,6 +107,11 @@ def upgrade(raw: dict[str, Any]) -> dict[str, Any]:
         raw = raw | {"settings": _settings_of_1(raw.get("settings")), "format_version": 2}
     if raw["format_version"] == 2:
         raw = raw | {"weights": OLD_WEIGHTS, "format_version": 3}
+    if raw["format_version"] == 3:  # how times and numbers were written, which the style has since, is left open
+        style = raw.get("style")
+        if isinstance(style, dict):
+            raw = raw | {"style": style | {"zone": raw.get("time_zone")}}
+        raw = raw | {"format_version": 4}
     return raw
 
 

@@ -1,32 +1,28 @@
 """Forecaster: a frame in, a frame out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from olinear.core import ConfigError, DataError, NotFittedError
 from olinear.core.runtime import Amount, Waiting, within_memory
-from olinear.core.settings import ReadingSettings, Settings, check_given, leaves
-from olinear.data.frames import Panel, read_panel
+from olinear.core.settings import Settings, check_given, leaves
+from olinear.data.frames import Panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.fitting import Run, fit_panel
 from olinear.forecaster.limits import check_levels, check_path, check_range
-from olinear.forecaster.noticing import without_spikes
-from olinear.forecaster.parameters import Parameters
 from olinear.forecaster.predicting import Asked, make_prediction
 from olinear.forecaster.prediction import Prediction
-from olinear.forecaster.reporting import describe, read_like, report_on
+from olinear.forecaster.reading import read_first, read_more
+from olinear.forecaster.reports import Reports
 from olinear.forecaster.storage import load_fitted, save_fitted
 from olinear.models import Source, card_of
 from olinear.training import Callback
 
-READING = tuple(name for name in ReadingSettings.model_fields if name != "missing")
 
-
-class Forecaster(Parameters):
+class Forecaster(Reports):
     """Fits a model to a frame of related series and forecasts all of them together.
 
     What is left out is chosen from the data (`report()` says what). The newest rows validate: they stop the training
@@ -40,6 +36,9 @@ class Forecaster(Parameters):
         lookback: steps to look back on; from the season and the number of rows, if left out.
         freq: a pandas frequency (`"h"`, `"MS"`, …), found if left out; `"rows"`: a row is a step, whatever the clock.
         time, id, value: column names, where they are not the usual ones.
+        series, drop: names of what is to be read, and of what is not.
+        time_format, dayfirst, tz, utc: how times are written, and the zone they are in.
+        sep, decimal, thousands, encoding, na, skip_rows, header: how a text file is written, where it does not tell.
         missing: `"bridge"` carries the last value over a gap as input and leaves gaps out of loss and scores; `"error"`
             refuses gaps.
         model: a name in `olinear models`, a class `Model(n_series, lookback, horizon, **options)`, or a module
@@ -69,6 +68,19 @@ class Forecaster(Parameters):
         time: str | None = None,
         id: str | None = None,
         value: str | None = None,
+        series: Sequence[str] | str | None = None,
+        drop: Sequence[str] | str | None = None,
+        time_format: str | None = None,
+        dayfirst: bool | None = None,
+        tz: str | None = None,
+        utc: bool = False,
+        sep: str | None = None,
+        decimal: Literal[".", ","] | None = None,
+        thousands: str | None = None,
+        encoding: str | None = None,
+        na: Sequence[str] | str | None = None,
+        skip_rows: int | None = None,
+        header: bool | None = None,
         missing: Literal["bridge", "error"] = "bridge",
         model: Source = "OLinear",
         options: Mapping[str, Any] | None = None,
@@ -114,7 +126,7 @@ class Forecaster(Parameters):
         self._given = check_given(arguments | {"model": card_of(model).name})
         if "horizon" not in self._given:
             raise ConfigError("horizon must be a whole number of at least 1, found None")
-        self._like: dict[str, Any] = {}  # how to read further rows, once rows have been read
+        self._like: Panel | None = None  # rows that were read before, as which a further fit reads its own
         self._fitted: Fitted | None = None
 
     def fit(
@@ -127,7 +139,7 @@ class Forecaster(Parameters):
         memory: Amount = None,
         notify: Callable[[str], None] | None = None,
     ) -> Self:
-        """Train on a frame. With `checkpoint` and `resume`, a fit that was killed goes on where it was.
+        """Train on a frame, or a file by its path. With `checkpoint` and `resume`, a fit that was killed goes on.
 
         `callbacks` listen to the training and may end it, which leaves the best weights so far. Calibration takes up to
         `memory` ("2GB", a share of what is free; a quarter if left out). `notify` gets at once what a fit may take.
@@ -156,7 +168,7 @@ class Forecaster(Parameters):
         """Forecast what follows the rows it was fitted on, or those of `data`, which need no refit.
 
         Args:
-            data: new rows of the same series, at least `lookback` of them.
+            data: new rows of the same series, at least `lookback` of them, or the path of a file of them.
             levels: per cent of the intervals, such as `[80, 95]`: columns `…-lo-80` and `…-hi-80`.
             horizon: fewer steps than trained, or more, with `recursive=True`: then forecasts feed on forecasts.
             recursive: allow a horizon longer than the trained one (without intervals, which are not calibrated there).
@@ -214,7 +226,7 @@ class Forecaster(Parameters):
         fitted = load_fitted(check_path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
         loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
-        loaded._given, loaded._like = check_given(as_given(fitted.settings)), read_like(fitted.panel)
+        loaded._given, loaded._like = check_given(as_given(fitted.settings)), fitted.panel
         loaded._fitted = fitted
         return loaded
 
@@ -230,34 +242,12 @@ class Forecaster(Parameters):
             raise NotFittedError("this forecaster is not fitted: call fit(data) or Forecaster.load(folder) first")
         return self._fitted
 
-    def report(self) -> dict[str, Any]:
-        """What was chosen, found and noticed: settings, series, frequency, training, notes."""
-        return report_on(self.fitted)
-
-    def _facts(self) -> dict[str, Any]:
-        """Once it is fitted, its report; before, its arguments."""
-        return super()._facts() if self._fitted is None else {"fitted": describe(self.fitted)} | self.report()
-
-    def __repr__(self) -> str:
-        fitted = "" if self._fitted is None else f" fitted to {describe(self.fitted)}"
-        return f"<{super().__repr__()}{fitted}>" if fitted else super().__repr__()
-
     def read(self, data: Any) -> Panel:
-        """New rows, on the grid the model was fitted on, with the series in its order."""
-        fitted = self.fitted
-        frequency = fitted.panel.frequency
-        panel = self._open(data, read_like(fitted.panel)).pick(fitted.panel.series)
-        zoned = getattr(panel.times, "tz", None) is not None
-        if not frequency.counts and zoned != (fitted.last_time.tzinfo is not None):  # type: ignore[union-attr]
-            here, there = ("a", "none") if zoned else ("no", "one")
-            raise DataError(f"these times have {here} time zone, those of the fit had {there}: convert them first")
-        if fitted.settings.reading.missing == "error":
-            panel.refuse_gaps()
-        return without_spikes(replace(panel, frequency=frequency))
+        """New rows, a frame or a file, on the grid the model was fitted on, with the series in its order."""
+        return read_more(self.fitted, data, self._given)
 
-    def _open(self, data: Any, like: Mapping[str, Any] | None = None) -> Panel:
-        reading = {name: self._given.get(name) for name in READING}
-        return read_panel(data, **reading | dict(self._like if like is None else like))
+    def _open(self, data: Any) -> Panel:
+        return read_first(data, self._given, self._like)
 
     def _read_context(self, data: Any) -> Panel:
         panel, lookback = self.read(data), self.fitted.settings.lookback

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from olinear.core import Note
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, find_spikes, is_new
 from olinear.forecaster.choosing import MOST_LOOKBACK, default_lookback
@@ -23,38 +24,51 @@ def without_spikes(panel: Panel) -> Panel:
         for row, column in np.argwhere(spikes)[:SHOWN]
     ]
     more = f" and {spikes.sum() - SHOWN} more" if spikes.sum() > SHOWN else ""
-    note = f"taken as missing, for they lie 10,000 deviations from all others: {', '.join(where)}{more}"
-    return replace(panel, values=np.where(spikes, np.nan, panel.values), notes=[*panel.notes, note])
+    text = f"taken as missing, for they lie 10,000 deviations from all others: {', '.join(where)}{more}"
+    note = Note("outlier-missing", text, _names(panel, np.asarray(spikes.any(0))))
+    before = [each for each in panel.notes if each.code != "outlier-suspected" or not {*each.about} <= {*note.about}]
+    return replace(panel, values=np.where(spikes, np.nan, panel.values), notes=[*before, note])
 
 
-def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.bool_]) -> list[str]:
+def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.bool_]) -> list[Note]:
     """What a person should know of the rows of a fit."""
-    notes = []
+    notes: list[Note] = []
     if panel.missing:
         share = panel.missing / panel.values.size
-        notes.append(f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss")
+        text = f"{panel.missing} values ({share:.1%}) are missing: bridged as input, left out of the loss"
+        notes.append(Note("values-missing", text))
     constant = _names(panel, ~active)
     if constant:
-        notes.append(f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:SHOWN])}")
+        text = f"{len(constant)} constant series are forecast as they are: {', '.join(constant[:SHOWN])}"
+        notes.append(Note("series-constant", text, constant))
     new = _names(panel, is_new(panel.values[:n_train]) & active)
     if new:
-        notes.append(
+        text = (
             f"{len(new)} series tell next to nothing in the rows that train, and are scaled by their own rows so far: "
             f"{', '.join(new[:SHOWN])}"
         )
+        notes.append(Note("series-new", text, new))
     counts = _names(panel, _are_counts(panel.values) & active)
     if counts and settings.validation.point == "median" and settings.training.loss != "l2":
-        notes.append(
+        text = (
             f"{len(counts)} series are counts ({', '.join(counts[:SHOWN])}): a forecast is their median, which sums to "
             "less than the mean where zeros are many; point='mean' gives the mean"
         )
+        notes.append(Note("series-counts", text, counts))
     season, lookback = panel.frequency.season, settings.lookback
     if lookback == MOST_LOOKBACK < season and lookback == default_lookback(settings.horizon, len(panel), season):
-        notes.append(
+        text = (
             f"the lookback was cut to {lookback} steps, and the season has {season}: pass lookback={season} or more if "
             "the season matters, or rows of a longer step"
         )
+        notes.append(Note("lookback-short", text))
     return notes
+
+
+def with_notes(panel: Panel, notes: list[Note]) -> Panel:
+    """The panel with further notes, which come in the place of those of the same codes that reading made."""
+    codes = {note.code for note in notes}
+    return replace(panel, notes=[*(note for note in panel.notes if note.code not in codes), *notes])
 
 
 def _names(panel: Panel, chosen: NDArray[np.bool_]) -> list[str]:

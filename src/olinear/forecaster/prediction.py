@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from olinear.core import Note
 from olinear.data.frames import FrameStyle, Panel, at_places, build_frame, find_series, pick_series
 from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.known import Values
@@ -20,7 +21,7 @@ class Prediction:
     forecast: Panel
     bounds: dict[float, tuple[Values, Values]]
     deviation: Values  # of each series in training: what counts as movement in a picture
-    notes: list[str] = field(default_factory=list)  # what a person should know, such as series without recent values
+    notes: list[Note] = field(default_factory=list)  # what a person should know, such as series without recent values
 
     def to_frame(self, style: FrameStyle | None = None) -> Any:
         """The forecast as a frame of the user's kind, or of another style."""

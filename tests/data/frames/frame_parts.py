@@ -26,7 +26,7 @@ def wide(times: Any = DAYS, name: str = "time", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({name: times, **(columns or {"a": np.arange(len(times), dtype=np.float64)})})
 
 
-def long(series: tuple[Any, ...] = ("b", "a"), times: Any = DAYS) -> pd.DataFrame:
+def long(series: tuple[Any, ...] = ("a", "b"), times: Any = DAYS) -> pd.DataFrame:
     rows = np.arange(len(times), dtype=np.float64)
     parts = [pd.DataFrame({"unique_id": name, "ds": times, "y": rows + 10 * at}) for at, name in enumerate(series)]
     return pd.concat(parts, ignore_index=True)

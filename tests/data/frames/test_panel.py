@@ -38,7 +38,7 @@ def example(layout: str, times: pd.DatetimeIndex = TIMES) -> pd.DataFrame:
         return pd.DataFrame({"when": times, "b": np.arange(rows) / 8, "a": np.arange(rows) * 10.0})
     return pd.DataFrame(
         {
-            "shop": np.repeat(["b", "a"], rows),
+            "shop": np.repeat(["a", "b"], rows),
             "when": times.append(times),
             "sales": np.concatenate([np.arange(rows) / 8, np.arange(rows) * 10.0]),
         }
@@ -65,7 +65,7 @@ def test_a_frame_comes_back_as_it_was(backend, layout, zone):
     frame = native(example(layout, TIMES.tz_localize(zone)), backend)
     read = read_panel(frame, **NAMES[layout])
     assert read.notes == []
-    assert read.style == FrameStyle(backend, layout, **NAMES[layout])
+    assert read.style == FrameStyle(backend, layout, **NAMES[layout], zone=zone)
     assert_same(build_frame(read, {"": read.values}), frame)
 
 

@@ -97,7 +97,7 @@ def test_the_names_of_an_earlier_frame_are_taken_up():
 def test_the_names_of_an_earlier_frame_give_way_where_they_do_not_fit():
     """A model fitted on a long frame goes on from a wide one of the same series."""
     before = read_panel(long())
-    again = read_panel(wide(DAYS, "date", b=np.arange(6.0), a=np.arange(6.0) + 10), like=before.style)
+    again = read_panel(wide(DAYS, "date", a=np.arange(6.0), b=np.arange(6.0) + 10), like=before.style)
     assert (again.style.layout, again.style.time) == ("wide", "date")
     np.testing.assert_array_equal(again.values, before.values)
 

@@ -127,9 +127,16 @@ def test_an_empty_file(tmp_path, content):
     refused(saved(tmp_path, content))
 
 
-@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "time,a\n2024,1\n".encode("utf-16")])
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", b"time,a\n2024,\x00\x01\n"])
 def test_binary_content(tmp_path, content):
     assert "binary data" in refused(saved(tmp_path, content))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_the_mark_at_the_beginning_tells_utf16(tmp_path, encoding):
+    """Excel writes it as "Unicode text"."""
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    pd.testing.assert_frame_equal(read_file(saved(tmp_path, (mark + TEXT).encode(encoding))), TABLE)
 
 
 def test_parquet_under_the_ending_of_csv_names_the_right_ending(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from frame_parts import DAYS, every_backend, native, wide
 
 from olinear.core.errors import ConfigError, DataError
-from olinear.data.frames import read_panel
+from olinear.data.frames import FrameStyle, read_panel
 
 nan = np.nan
 
@@ -27,7 +27,9 @@ def test_days_are_read_in_the_usual_forms(backend, form):
     days = pd.date_range("2023-12-05", periods=50)
     read = read_panel(native(wide(days.strftime(form)), backend))
     assert read.times.equals(days)
-    assert read.notes == []
+    decided = "time-unit" if form == "%Y%m%d" else "time-dayfirst"
+    plain = form.startswith("%Y-") or form in ("%Y/%m/%d", "%d %B %Y", "%d-%b-%Y")
+    assert [note.code for note in read.notes] == ([] if plain else [decided])
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d/%m/%Y", "%m/%d/%Y"])
@@ -55,11 +57,13 @@ def test_text_with_one_offset_is_aware(backend, offset):
 
 @pytest.mark.parametrize("form", ["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S.%f%z", "%Y-%m-%d %H:%M%z"])
 @every_backend
-def test_text_with_changing_offsets_is_wall_time_with_a_note(backend, form):
+def test_days_with_changing_offsets_are_wall_time_with_a_note(backend, form):
+    """Midnights of a zone lie on no grid of UTC."""
     times = pd.date_range("2024-03-01", periods=60, tz="Europe/Berlin")
     read = read_panel(native(wide(times.strftime(form)), backend))
     assert read.times.equals(times.tz_localize(None))
     assert read.notes == ["times in 'time' have changing UTC offsets and were read as local wall time"]
+    assert read.notes[0].code == "time-zone"
 
 
 def test_changing_offsets_of_whole_hours_are_offsets_too():
@@ -70,10 +74,23 @@ def test_changing_offsets_of_whole_hours_are_offsets_too():
     assert "changing UTC offsets" in read.notes[0]
 
 
-def test_an_hour_that_comes_twice_in_wall_time_is_named():
+def test_hours_with_changing_offsets_are_instants():
+    """With the hour that comes twice in autumn; whose zone it is, they do not say."""
     times = pd.date_range("2024-10-26", periods=60, freq="h", tz="Europe/Berlin")
-    with pytest.raises(DataError, match="2024-10-27 02:00:00 occurs more than once"):
-        read_panel(wide([time.isoformat() for time in times]))
+    frame = wide([time.isoformat() for time in times])
+    read = read_panel(frame)
+    assert read.times.equals(times.tz_convert("UTC"))
+    assert [note.code for note in read.notes] == ["time-zone"]
+    assert read_panel(frame, tz="Europe/Berlin").times.equals(times)
+    assert read_panel(frame, like=FrameStyle(zone="Europe/Berlin")).times.equals(times)
+
+
+def test_an_hour_that_comes_twice_without_offsets_asks_for_the_zone():
+    times = pd.date_range("2024-10-26", periods=60, freq="h", tz="Europe/Berlin")
+    frame = wide(times.tz_localize(None))
+    with pytest.raises(DataError, match="2024-10-27 02:00:00 occurs more than once: pass tz="):
+        read_panel(frame)
+    assert read_panel(frame, tz="Europe/Berlin").times.equals(times)
 
 
 @pytest.mark.parametrize(

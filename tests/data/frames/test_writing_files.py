@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from file_parts import ENDINGS, TABLE, TEXT, TIMES, names, saved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olinear.core.errors import OutputError
+from olinear.core.errors import MissingDependencyError, OutputError
 from olinear.data.frames import check_writable, read_file, read_panel, write_file
 
 
@@ -130,3 +131,46 @@ def test_an_output_that_can_be_written_is_left_as_it_is(tmp_path):
     check_writable("-")
     assert Path(path).read_text(encoding="utf-8") == "old"
     assert names(tmp_path) == ["data.csv"]
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "xls", "html", "pickle", "parquet.gz", "2024", "md"])
+@pytest.mark.parametrize("act", [lambda path: check_writable(path, table=True), lambda path: write_file(TABLE, path)])
+def test_an_ending_that_names_no_table_is_refused_with_those_that_do(tmp_path, ending, act):
+    """CSV under such a name would be an error of whoever reads it, far from its cause."""
+    with pytest.raises(OutputError, match=r"cannot be written: .*expected .csv, .*.parquet, .feather or .xlsx"):
+        act(str(tmp_path / f"out.{ending}"))
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "read"),
+    [
+        ("tsv", lambda path: pd.read_csv(path, sep="\t")),
+        *[(f"csv.{packed}", pd.read_csv) for packed in ("gz", "zip", "xz", "bz2")],
+        ("feather", pd.read_feather),
+        ("xlsx", pd.read_excel),
+    ],
+)
+def test_other_programs_read_what_the_ending_says(tmp_path, ending, read):
+    path = tmp_path / f"out.{ending}"
+    write_file(TABLE, str(path))
+    pd.testing.assert_frame_equal(read(path), TABLE)
+
+
+def test_times_with_a_zone_survive_a_workbook(tmp_path):
+    """Excel has no zones."""
+    frame = TABLE.assign(time=TIMES.tz_localize("Asia/Kolkata"))
+    write_file(frame, str(tmp_path / "out.xlsx"))
+    assert list(read_panel(tmp_path / "out.xlsx").times) == list(frame["time"])
+
+
+@pytest.mark.parametrize("module", ["openpyxl", "pyarrow"])
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch, module):
+    ending, extra = ("xlsx", "excel") if module == "openpyxl" else ("feather", "parquet")
+    write_file(TABLE, str(tmp_path / f"in.{ending}"))
+    for name in [name for name in sys.modules if name.split(".")[0] == module]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, module, None)
+    for act in (read_file, lambda path: write_file(TABLE, path.replace("in.", "out."))):
+        with pytest.raises(MissingDependencyError, match=rf"pip install 'olinear\[{extra}\]'"):
+            act(str(tmp_path / f"in.{ending}"))

@@ -31,6 +31,13 @@ class Leaf:
     def option(self) -> str:
         return f"--{self.name.replace('_', '-')}"
 
+    @property
+    def off(self) -> str:
+        """The option that turns a setting off which is true or false."""
+        extra = self.field.json_schema_extra
+        opposite = extra.get("off") if isinstance(extra, dict) else None
+        return f"--{opposite or 'no-' + self.name.replace('_', '-')}"
+
     def check(self, value: Any) -> Any:
         """The value as the tree will have it; a ConfigError names the setting, the range and the value."""
         value = dict(value) if isinstance(value, Mapping) else _plain_number(value)

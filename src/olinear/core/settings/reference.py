@@ -1,7 +1,7 @@
 """The reference of all settings, for people and for machines, made from the tree."""
 
 import types
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from olinear.core.settings.flat import REQUIRED, Leaf, leaves
 from olinear.core.settings.sections import Settings
@@ -58,6 +58,10 @@ def _kinds(annotation: Any) -> list[str]:
     origin = get_origin(annotation)
     if origin is Literal:
         return [str(value) for value in get_args(annotation)]
+    if origin is Annotated:
+        return _kinds(get_args(annotation)[0])
+    if origin is tuple:
+        return ["names"]
     if origin in (Union, types.UnionType):
         return [word for part in get_args(annotation) if part is not type(None) for word in _kinds(part)]
     words = {int: "whole number", float: "number", str: "text", bool: "true or false"}

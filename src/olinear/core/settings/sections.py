@@ -5,10 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from olinear.core.settings.bounds import as_bounds
+from olinear.core.settings.names import as_names
 
 Loss = Literal["weighted_l1", "l1", "l2"]
 Schedule = Literal["type1", "type3", "decay", "stairs", "cosine", "onecycle", "constant"]
 Optimizer = Literal["adam", "adamw", "sgd"]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]  # on the command, an option that may be repeated
 FROM_DATA = {"from_data": True}  # left out, it is chosen from the size of the data
 
 
@@ -28,7 +30,7 @@ class TaskSettings(Section):
 
 
 class ReadingSettings(Section):
-    """How a table becomes series on a time grid."""
+    """How a table becomes series on a time grid; what is left out is found in the rows, and noted."""
 
     freq: str | None = Field(
         None,
@@ -38,6 +40,31 @@ class ReadingSettings(Section):
     time: str | None = Field(None, description="name of the time column, where it is not the usual one")
     id: str | None = Field(None, description="long tables: name of the series column")
     value: str | None = Field(None, description="long tables: name of the value column")
+    series: Names | None = Field(
+        None, description="the series to read, in this order; all that are numeric if left out"
+    )
+    drop: Names | None = Field(None, description="columns, or series of a long table, to leave out")
+    time_format: str | None = Field(
+        None,
+        description="how times are written: a pattern such as %d.%m.%Y, or what whole numbers are: epoch_s, epoch_ms, "
+        "excel, yyyymmdd, yyyymm, or steps for a counter",
+    )
+    dayfirst: bool | None = Field(
+        None,
+        description="whether 05/03/2024 is the 5th of March; if false, the 3rd of May; found in the rows if left out",
+        json_schema_extra={"off": "monthfirst"},
+    )
+    tz: str | None = Field(
+        None, description="time zone of the times, such as Europe/Berlin; those with another are converted"
+    )
+    utc: bool = Field(False, description="times without an offset are UTC")
+    sep: str | None = Field(None, description="text files: what separates the cells of a row")
+    decimal: Literal[".", ","] | None = Field(None, description="text: the sign before the decimals")
+    thousands: str | None = Field(None, description="text: the sign between thousands")
+    encoding: str | None = Field(None, description="text files: encoding, such as cp1252")
+    na: Names | None = Field(None, description="what stands for a missing value besides the usual words, such as -9999")
+    skip_rows: int | None = Field(None, ge=0, description="files: rows above the header")
+    header: bool | None = Field(None, description="files: whether there is a header with the names of the columns")
     missing: Literal["bridge", "error"] = Field(
         "bridge", description="gaps are bridged as input and left out of loss and scores, or refused"
     )

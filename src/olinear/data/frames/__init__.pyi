@@ -1,6 +1,6 @@
-from olinear.data.frames.files import check_writable as check_writable
+from olinear.data.frames.building import build_frame as build_frame
+from olinear.data.frames.building import make_table as make_table
 from olinear.data.frames.files import read_file as read_file
-from olinear.data.frames.files import write_file as write_file
 from olinear.data.frames.frequency import Frequency as Frequency
 from olinear.data.frames.frequency import find_frequency as find_frequency
 from olinear.data.frames.frequency import parse_frequency as parse_frequency
@@ -9,13 +9,14 @@ from olinear.data.frames.gaps import find_spikes as find_spikes
 from olinear.data.frames.gaps import hide_first_targets as hide_first_targets
 from olinear.data.frames.panel import FrameStyle as FrameStyle
 from olinear.data.frames.panel import Panel as Panel
-from olinear.data.frames.panel import build_frame as build_frame
-from olinear.data.frames.panel import make_table as make_table
 from olinear.data.frames.reading import read_panel as read_panel
 from olinear.data.frames.scaling import StandardScaler as StandardScaler
 from olinear.data.frames.scaling import is_new as is_new
 from olinear.data.frames.selecting import at_places as at_places
 from olinear.data.frames.selecting import find_series as find_series
 from olinear.data.frames.selecting import pick_series as pick_series
+from olinear.data.frames.selecting import split_names as split_names
 from olinear.data.frames.streaming import check_streamable as check_streamable
 from olinear.data.frames.streaming import open_stream as open_stream
+from olinear.data.frames.writing import check_writable as check_writable
+from olinear.data.frames.writing import write_file as write_file

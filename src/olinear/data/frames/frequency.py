@@ -186,26 +186,27 @@ def _usual_step(times: pd.DatetimeIndex) -> str:
 def _check_on_grid(times: pd.DatetimeIndex, frequency: Frequency) -> None:
     """Refuse times that leave the grid, or a grid of which most is missing."""
     span, step = times[-1] - times[0], frequency.after(times[0], 1)[0] - times[0]
+    way_out = WAY_OUT + (", or time_format= if the numbers are dates" if frequency.kind == "integer" else "")
     if span / step > 10 * len(times):  # before a grid of any size is laid
         row = int((times[1:] - times[:-1] > step).argmax())
         raise DataError(
-            f"most rows of a grid of {frequency.step!r} are missing, the first after {times[row]}: {WAY_OUT}"
+            f"most rows of a grid of {frequency.step!r} are missing, the first after {times[row]}: {way_out}"
         )
     grid = frequency.grid(times)
     off: NDArray[np.intp] = np.flatnonzero(~times.isin(grid))
     if len(off):
-        raise _irregular(times, int(off[0]), frequency.step)
+        raise _irregular(times, int(off[0]), frequency.step, way_out)
     if len(grid) - len(times) > MOST_MISSING * len(grid):
         row = int(np.flatnonzero(np.diff(grid.get_indexer(times)) > 1)[0])
         raise DataError(
             f"{len(grid) - len(times)} of the {len(grid)} rows of a grid of {frequency.step!r} are missing, "
-            f"the first after {times[row]}: {WAY_OUT}"
+            f"the first after {times[row]}: {way_out}"
         )
 
 
-def _irregular(times: pd.Index, row: int, step: str) -> DataError:
+def _irregular(times: pd.Index, row: int, step: str, way_out: str) -> DataError:
     before = f"follows {times[row - 1]}" if row else "comes first"
-    return DataError(f"the time axis is irregular: {times[row]} {before}, which is not a step of {step!r}: {WAY_OUT}")
+    return DataError(f"the time axis is irregular: {times[row]} {before}, which is not a step of {step!r}: {way_out}")
 
 
 def _split_name(name: str) -> tuple[int, str]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 SPIKE = 1e4  # deviations
+AT_ONCE = 1000  # series
 LEAST_KNOWN = 20  # cells that a series must have before one of them is called a spike
 
 
@@ -38,21 +39,35 @@ def hide_first_targets(values: ArrayLike, horizon: int) -> NDArray[np.float64]:
 
 
 def find_spikes(values: ArrayLike) -> NDArray[np.bool_]:
-    """Cells of `[rows, series]` that are no measurement: 10,000 deviations of all others away, such as one of 1e20.
+    """Cells of `[rows, series]` that are no measurement: 10,000 deviations of all others away, such as one of 1e20."""
+    return far_cells(values, SPIKE)
+
+
+def far_cells(values: ArrayLike, deviations: float) -> NDArray[np.bool_]:
+    """Cells of `[rows, series]` that are so many deviations of all others away.
 
     The others are all but the farthest hundredth of their series (at least one cell); a series in which those do not
-    move, such as one that is nearly always zero, has no spikes.
+    move, such as one that is nearly always zero, has no such cells.
     """
     array = np.asarray(values, dtype=np.float64)
     found = np.zeros(array.shape, dtype=bool)
-    for series, column in enumerate(array.T):
-        known = np.flatnonzero(~np.isnan(column))
-        if len(known) < LEAST_KNOWN:
-            continue
-        cells = column[known]
-        away = np.abs(cells - np.median(cells))
-        others = np.sort(away)[: len(away) - max(len(away) // 100, 1)]
-        if away.max() > SPIKE * others[-1] > 0:
-            scale = np.sqrt(np.mean(others**2))
-            found[known[away > SPIKE * scale], series] = True
+    count = (~np.isnan(array)).sum(0)
+    for first in range(0, array.shape[1], AT_ONCE):
+        chosen = first + np.flatnonzero(count[first : first + AT_ONCE] >= LEAST_KNOWN)
+        if len(chosen):
+            found[:, chosen] = _far(array[:, chosen], count[chosen], deviations)
+    return found
+
+
+def _far(array: NDArray[np.float64], count: NDArray[np.intp], deviations: float) -> NDArray[np.bool_]:
+    away = np.abs(array - np.nanmedian(array, axis=0))
+    ordered = np.sort(away, axis=0)  # NaN last
+    others = count - np.maximum(count // 100, 1)
+    series = np.arange(array.shape[1])
+    last = ordered[others - 1, series]
+    suspect = np.flatnonzero((last > 0) & (ordered[count - 1, series] > deviations * last))
+    found = np.zeros(array.shape, dtype=bool)
+    for at in suspect.tolist():
+        scale = np.sqrt(np.mean(ordered[: others[at], at] ** 2))
+        found[:, at] = away[:, at] > deviations * scale
     return found

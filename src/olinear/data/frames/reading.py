@@ -1,171 +1,155 @@
-"""From a user's frame, wide or long, of pandas, polars or pyarrow, to a `Panel`."""
+"""From a user's table, a file or a frame, wide or long, to a `Panel`.
 
+The walk, and where each decision is taken and noted:
+
+    sources     a path to bytes, unpacked                                 refused: unknown endings, damaged files
+    dialect     bytes to text, where its cells and its header are         read-encoding, -delimiter, -preamble, -header
+    files       text to columns of text; Parquet, Feather, Excel          read-sheet
+    tables      files and frames of pandas, polars, pyarrow as one kind
+    columns     which column is the time, the id, the value, a series     series-left-out
+    times       a column to times: typed, numbers or text
+     numbered   what whole numbers are                                    time-unit
+     dates      the order of day and month                                time-dayfirst
+     clock      offsets and zones                                         time-zone
+    numbers     text to numbers: signs before decimals and thousands      read-decimal
+    reading     all of it, as rows × series, one order of series
+    panel       sorted, on one grid                                       rows-sorted, grid-filled
+    doubts      what looks wrong in the values                            sentinel-suspected, outlier-suspected,
+                                                                          series-constant, series-short,
+                                                                          series-stale, number-precision
+
+`building` and `writing` go the way back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
-import numpy as np
-import pandas as pd
 
-from olinear.core import DataError
-from olinear.data.frames.panel import FrameStyle, Panel, Values, on_grid
-from olinear.data.frames.times import holds_times, read_times, reads_as_times
+from olinear.core import ConfigError, DataError
+from olinear.core.settings import ReadingSettings, check_given
+from olinear.data.frames.clock import Clock, repeats_of_an_autumn
+from olinear.data.frames.doubts import doubts
+from olinear.data.frames.frequency import Frequency
+from olinear.data.frames.layout import find_roles
+from olinear.data.frames.numbered import UNITS
+from olinear.data.frames.panel import FrameStyle, Panel, on_grid
+from olinear.data.frames.parts import join_parts
+from olinear.data.frames.selecting import split_names
+from olinear.data.frames.series import Found, Request, read_long, read_wide
+from olinear.data.frames.tables import Table, open_any, without_footer
+from olinear.data.frames.times import read_times
 
-LONG_NAMES = ("unique_id", "ds", "y")
-TIME_NAMES = ("time", "date", "datetime", "timestamp", "ds", "day", "week", "month", "year")
+UNPLACED = Frequency("1", "integer")  # of a panel until its grid is found
 
 
-def read_panel(
-    frame: Any,
-    *,
-    time: str | None = None,
-    id: str | None = None,
-    value: str | None = None,
-    freq: str | None = None,
-    like: FrameStyle | None = None,
-) -> Panel:
-    """Read a frame as a panel.
+def read_panel(data: Any, *, like: FrameStyle | None = None, known: Sequence[str] = (), **settings: Any) -> Panel:
+    """Read a table as a panel.
 
     Args:
-        frame: wide (a time column and one numeric column a series) or long (a row for each series and time), of
-            pandas, polars or pyarrow. A pandas frame may carry its times as the index.
-        time, id, value: column names. Long is recognised by `id` or `value`, or by the names unique_id, ds and y.
-        freq: a pandas frequency, `rows` for rows of uneven length, or None to find it.
-        like: the style of a frame read before, whose names and layout are taken up where they fit.
+        data: a path (`-` for standard input), a frame of pandas, polars or pyarrow, or a panel. Wide: a time column and
+            one numeric column a series; long: a row for each series and time, recognised by `id` or `value`, or by the
+            names unique_id, ds and y. A pandas frame may carry its times as the index.
+        like: the style of a table read before, which decides what is left open here.
+        known: the series it had, which are series here whatever they hold.
+        settings: of reading, by their names (docs/settings.md), such as `time`, `freq` or `dayfirst`.
     """
-    if isinstance(frame, Panel):
-        return frame
-    table, indexed = _open(frame)
-    backend = str(table.implementation.value)
-    names = table.columns
-    for column in (time, id, value):
-        if column is not None and column not in names:
-            raise DataError(f"there is no column {column!r}: the columns are {', '.join(map(repr, names))}")
+    wanted = ReadingSettings(**check_given(settings))
+    if isinstance(data, Panel):
+        return _read_again(data, wanted, known)
+    table = open_any(data, wanted)
     if not len(table):
         raise DataError("the data has no rows: pass a table with a time column and at least one numeric column")
-    if like is not None:
-        time = time or (like.time if like.time in names else None)
-        if like.layout == "long" and {like.id, like.value} <= set(names):
-            id, value = id or like.id, value or like.value
-    notes: list[str] = []
-    if id is not None or value is not None or set(LONG_NAMES) <= set(names):
-        id, value = id or LONG_NAMES[0], value or LONG_NAMES[2]
-        for role, column in (("id", id), ("value", value)):
-            if column not in names:
-                raise DataError(f"a long frame needs a column {column!r}: name yours with {role}=")
-        time = time or ("ds" if "ds" in names else _find_time(table, {id, value}))
-        dates, numbered = table.schema[time] == nw.Date, table.schema[id].is_signed_integer()
-        style = FrameStyle(backend, "long", time, id, value, indexed, dates, numbered)  # type: ignore[arg-type]
-        times, values, series = _read_long(table, style, notes)
+    notes = list(table.notes)
+    roles = find_roles(table, wanted, like, known, notes)
+    table = without_footer(table, roles.parts[0] if roles.parts else roles.time, notes)
+    column = join_parts(table, roles.parts, roles.time) if roles.parts else table[roles.time]
+    times, clock = read_times(column, _clock(wanted, like), notes, None if roles.parts else table.factorized)
+    read = read_long if roles.is_long else read_wide
+    found = read(table, times, Request(roles, wanted, like, known), notes)
+    style = FrameStyle(
+        backend=table.backend,  # type: ignore[arg-type]
+        layout="long" if roles.is_long else "wide",
+        time=_name_of_time(roles.time, table),
+        id=roles.id or "unique_id",
+        value=roles.value or "y",
+        indexed=table.indexed,
+        dates=column.dtype == nw.Date,
+        numbered=found.numbered,
+        time_format=None if clock.pattern else clock.time_format,
+        dayfirst=clock.dayfirst,
+        zone=str(found.times.tz) if getattr(found.times, "tz", None) is not None else None,
+        wall=clock.wall,
+        decimal=None if found.style.plain else found.style.decimal,
+        thousands=found.style.thousands,
+        left_out=tuple(found.left_out),
+    )
+    panel = Panel(found.values, found.times, found.series, UNPLACED, style, notes)
+    if not roles.is_long and not found.times.is_unique:
+        _refuse_repeated(panel, found)
+    panel = on_grid(panel, wanted.freq, known)
+    return replace(panel, notes=[*panel.notes, *doubts(panel)])
+
+
+def _clock(wanted: ReadingSettings, like: FrameStyle | None) -> Clock:
+    """How times are to be read: as asked for, or else as before."""
+    like = like or FrameStyle()
+    form = wanted.time_format
+    if form is not None and "%" not in form and form not in UNITS:
+        raise ConfigError(
+            f"time_format must be a pattern such as '%d.%m.%Y', or one of {', '.join(UNITS)}, found {form!r}"
+        )
+    return Clock(
+        time_format=wanted.time_format or like.time_format,
+        dayfirst=like.dayfirst if wanted.dayfirst is None else wanted.dayfirst,
+        dayfirst_given=wanted.dayfirst is not None,
+        tz=wanted.tz,
+        utc=wanted.utc,
+        zone=like.zone,
+        wall=like.wall,
+        freq=wanted.freq,
+    )
+
+
+def _name_of_time(name: str, table: Table) -> str:
+    """An index without a name is written as a column without one."""
+    return "time" if name.startswith("Unnamed: ") and "time" not in table.names else name
+
+
+def _refuse_repeated(panel: Panel, found: Found) -> None:
+    """Times that stand several times: in a long table that is not known as one, or in a night of autumn."""
+    first = panel.times[panel.times.duplicated()][0]
+    if repeats_of_an_autumn(panel.times):
+        way = "pass tz= with the zone in which clocks went back, or keep one row for each time"
+    elif found.text:
+        way = f"keep one row for each time, or, if {found.text[0]!r} names series, pass id={found.text[0]!r}"
     else:
-        time = time or _find_time(table, set())
-        style = FrameStyle(backend, "wide", time, indexed=indexed, dates=table.schema[time] == nw.Date)  # type: ignore[arg-type]
-        times = read_times(table[time], notes)
-        series, values = _read_columns(table, time, notes)
-    return on_grid(times, values, series, style, freq, notes)
+        return
+    raise DataError(f"the time {first} occurs more than once: {way}")
 
 
-def _open(frame: Any) -> tuple["nw.DataFrame[Any]", bool]:
-    indexed = False
-    if isinstance(frame, pd.Series):
-        frame = frame.to_frame()
-    if isinstance(frame, pd.DataFrame):
-        if isinstance(frame.columns, pd.MultiIndex):
-            raise DataError(f"columns have several levels, such as {frame.columns[0]}: give each one name of text")
-        frame = frame.rename(columns=str)
-        if isinstance(frame.index, pd.PeriodIndex):
-            frame = frame.set_axis(frame.index.to_timestamp())
-        if isinstance(frame.index, pd.DatetimeIndex):
-            indexed, index = True, str(frame.index.name or "time")
-            if index in frame.columns:
-                raise DataError(f"the index of times and a column are both called {index!r}: rename or drop one")
-            frame = frame.rename_axis(index).reset_index()
-    names = pd.Index(frame.columns if isinstance(frame, pd.DataFrame) else getattr(frame, "column_names", []))
-    if not names.is_unique:
-        raise DataError(f"several columns are called {names[names.duplicated()][0]!r}: rename or drop all but one")
-    try:
-        table = nw.from_native(frame)
-    except TypeError as error:
-        raise DataError(f"data must be a pandas, polars or pyarrow frame, found {type(frame).__name__}") from error
-    if isinstance(table, nw.LazyFrame):
-        table = table.collect()
-    if not isinstance(table, nw.DataFrame) or table.implementation.value not in ("pandas", "polars", "pyarrow"):
-        raise DataError(f"data must be a pandas, polars or pyarrow frame, found {type(frame).__name__}")
-    return table, indexed
-
-
-def _find_time(table: "nw.DataFrame[Any]", others: set[str]) -> str:
-    """The time column: by its type, by its name, or the first one whose text reads as dates."""
-    names = [name for name in table.columns if name not in others]
-    for tells in (
-        lambda name: holds_times(table[name]),
-        lambda name: name.strip().lower() in TIME_NAMES,
-        lambda name: reads_as_times(table[name]),
-    ):
-        for name in names:
-            if tells(name):
-                return name
-    raise DataError(f"no time column found among {', '.join(map(repr, table.columns))}: name it with time=")
-
-
-def _read_columns(table: "nw.DataFrame[Any]", time: str, notes: list[str]) -> tuple[list[str], Values]:
-    """Every numeric column but the time; booleans are left out."""
-    columns = {}
-    for name in table.columns:
-        if name == time:
-            continue
-        if table.schema[name] == nw.Boolean:
-            notes.append(f"column {name!r} holds booleans and was left out")
-            continue
-        columns[name] = _numbers(table[name])
-    if not columns:
-        raise DataError(f"no numeric column next to {time!r}: pass a table with at least one series of numbers")
-    return list(columns), np.stack(list(columns.values()), axis=1)
-
-
-def _numbers(column: "nw.Series[Any]") -> Values:
-    if column.dtype.is_integer() and column.implementation.is_pyarrow():
-        return column.to_numpy().astype(np.float64)  # NumPy rounds; pyarrow refuses what float64 does not hold exactly
-    if column.dtype.is_numeric():
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    cells = pd.Series(column.to_list(), dtype=object)
-    try:
-        numbers = pd.to_numeric(cells, errors="coerce")
-        if np.iscomplexobj(numbers):
-            raise TypeError("complex numbers")
-        numbers = numbers.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+def _read_again(panel: Panel, wanted: ReadingSettings, known: Sequence[str]) -> Panel:
+    """A panel with the checks of a frame; itself, if it is as it should be."""
+    if panel.values.shape != (len(panel.times), len(panel.series)):
         raise DataError(
-            f"column {column.name!r} does not fit into real numbers of 64 bits ({error}): correct it, or drop "
-            "the column"
-        ) from error
-    bad = numbers.isna() & cells.notna()
-    if bad.any():
-        row = int(bad.argmax())
-        raise DataError(
-            f"column {column.name!r} has no number in row {row + 1} ({str(cells[row])[:40]!r}): "
-            "correct the cell, or drop the column"
+            f"the values of a panel must be {len(panel.times)} rows × {len(panel.series)} series, found "
+            f"{panel.values.shape}"
         )
-    return numbers.to_numpy()
-
-
-def _read_long(table: "nw.DataFrame[Any]", style: FrameStyle, notes: list[str]) -> tuple[pd.Index, Values, list[str]]:
-    """One row for each series and time, laid out as rows × series; what is absent is missing."""
-    times = read_times(table[style.time], notes)
-    numbers = _numbers(table[style.value])
-    ids = pd.Series(table[style.id].to_list(), dtype=object)
-    if ids.isna().any():
-        row = int(ids.isna().argmax()) + 1
-        raise DataError(f"the id column {style.id!r} is empty in row {row}: drop the row or name its series")
-    series_of, series = pd.factorize(ids.map(str))
-    distinct = times.unique().sort_values()
-    row_of = distinct.get_indexer(times)
-    cell = row_of * len(series) + series_of
-    repeated = pd.Series(cell).duplicated()
-    if repeated.any():
-        at = int(repeated.argmax())
-        raise DataError(
-            f"series {series[series_of[at]]!r} has the time {times[at]} more than once: keep one row for each"
-        )
-    values = np.full((len(distinct), len(series)), np.nan)
-    values[row_of, series_of] = numbers
-    return distinct, values, [str(name) for name in series]
+    if len(set(panel.series)) < len(panel.series):
+        twice = next(name for name in panel.series if panel.series.count(name) > 1)
+        raise DataError(f"several series are called {twice!r}: rename or drop all but one")
+    chosen, dropped = split_names(wanted.series, panel.series), split_names(wanted.drop, panel.series)
+    if chosen or dropped:
+        names = [name for name in chosen or panel.series if name not in dropped]
+        places = {name: at for at, name in enumerate(panel.series)}
+        names = [name for name in names if name in places or not known]
+        absent = [name for name in names if name not in places]
+        if absent:
+            raise DataError(f"there is no series {absent[0]!r} in the panel")
+        if names != panel.series:
+            panel = replace(panel, values=panel.values[:, [places[name] for name in names]], series=names)
+    own = "rows" if panel.frequency.kind == "rows" else panel.frequency.step
+    checked = on_grid(panel, wanted.freq or own, known)
+    same = len(checked) == len(panel) and checked.times.equals(panel.times) and checked.frequency == panel.frequency
+    return panel if same else checked

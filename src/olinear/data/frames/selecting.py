@@ -1,15 +1,15 @@
 """Which series are meant: by their names, with the nearest ones where there is no such name."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
 from olinear.core import ConfigError
-from olinear.data.frames.panel import Panel
+from olinear.data.frames.panel import Panel, listed
 
-LISTED, NEAR = 5, 3
+NEAR = 3
 
 
 def find_series(known: Sequence[str], wanted: Any) -> list[int]:
@@ -18,13 +18,13 @@ def find_series(known: Sequence[str], wanted: Any) -> list[int]:
     if any(not isinstance(name, str | Integral) or isinstance(name, bool) for name in names):
         raise ConfigError(f"series must be names, found {wanted!r}: pass them as a list, such as series=['{known[0]}']")
     if not names:
-        raise ConfigError(f"series must name at least one of {_listed(known)}, found none: leave it out for all")
+        raise ConfigError(f"series must name at least one of {listed(known)}, found none: leave it out for all")
     texts = [str(name) for name in names]
     places = {name: place for place, name in enumerate(known)}
     chosen: dict[int, str] = {}
     for text in texts:
         if text not in places:
-            raise ConfigError(f"there is no series {text!r}: {_nearest(text, known)}")
+            raise ConfigError(f"there is no series {text!r}: {nearest(text, known)}")
         if places[text] in chosen:
             raise ConfigError(f"series {text!r} is asked for twice: leave one out")
         chosen[places[text]] = text
@@ -45,7 +45,7 @@ def _is_list(wanted: Any) -> bool:
     return hasattr(wanted, "__iter__") and not isinstance(wanted, bytes | dict)
 
 
-def _nearest(text: str, known: Sequence[str]) -> str:
+def nearest(text: str, known: Sequence[str]) -> str:
     """Names that hold the text, or else that look like it."""
     folded: dict[str, str] = {}
     for name in known:
@@ -53,11 +53,13 @@ def _nearest(text: str, known: Sequence[str]) -> str:
     wanted = text.casefold().strip()
     near = [name for name in folded if wanted and wanted in name][:NEAR]
     near = near or get_close_matches(wanted, folded, n=NEAR, cutoff=0.6)
-    return (
-        f"did you mean {' or '.join(repr(folded[name]) for name in near)}?" if near else f"there are {_listed(known)}"
-    )
+    return f"did you mean {' or '.join(repr(folded[name]) for name in near)}?" if near else f"there are {listed(known)}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:LISTED]))
-    return shown if len(names) <= LISTED else f"{shown} and {len(names) - LISTED} more"
+def split_names(given: Sequence[str] | None, known: Collection[str]) -> list[str]:
+    """Names as they were given; one that is none, but several with commas between them, stands for those."""
+    names = []
+    for name in given or ():
+        parts = [part.strip() for part in name.split(",")]
+        names += parts if name not in known and all(part in known for part in parts) else [name]
+    return list(dict.fromkeys(names))

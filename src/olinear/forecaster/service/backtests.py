@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from olinear.core.runtime import Amount
-from olinear.data.frames import read_file
 from olinear.forecaster.backtesting import Backtest
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.service.predictions import keep_levels, open_model
@@ -48,10 +47,9 @@ class BacktestResult:
 def backtest(request: BacktestRequest) -> BacktestResult:
     """Forecast from past origins and compare with what came."""
     forecaster = open_model(request.model)
-    data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
     levels, notes = keep_levels(request.levels, forecaster)
     result = forecaster.backtest(
-        data,
+        request.data,
         windows=request.windows,
         stride=request.stride,
         levels=levels,

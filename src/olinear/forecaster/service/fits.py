@@ -7,7 +7,6 @@ from typing import Any
 
 from olinear.core.runtime import Amount
 from olinear.core.settings import check_given, flatten, read_settings
-from olinear.data.frames import read_file
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.publishing import check_target
 from olinear.training import Callback, claim_checkpoint
@@ -64,11 +63,7 @@ def choose(request: FitRequest) -> dict[str, Any]:
     if request.data is None:
         return check_given(settings)
     forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=False)
-    return flatten(forecaster.choose(_frame_of(request.data)))
-
-
-def _frame_of(data: Any) -> Any:
-    return read_file(str(data)) if isinstance(data, str | Path) else data
+    return flatten(forecaster.choose(request.data))
 
 
 def fit(request: FitRequest) -> FitResult:
@@ -77,7 +72,7 @@ def fit(request: FitRequest) -> FitResult:
     forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=request.progress)
     if request.out is not None:
         check_target(request.out)
-    data = _frame_of(request.data)
+    data = request.data
     checkpoint = None if request.out is None else request.out.with_name(f"{request.out.name}.checkpoint")
     with claim_checkpoint(checkpoint):  # until the model is saved: `out` belongs to one fit at a time
         forecaster.fit(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from olinear.core.runtime import Waiting
-from olinear.data.frames import read_file
+from olinear.data.frames import split_names
 from olinear.forecaster.forecaster import Forecaster
 from olinear.forecaster.limits import check_levels
 from olinear.forecaster.prediction import Prediction
@@ -56,11 +56,11 @@ def predict(request: PredictRequest) -> PredictResult:
     if levels and request.recursive and isinstance(steps, int) and steps > trained:
         notes.append(f"no intervals beyond the trained horizon of {trained} steps, and so none at all")
         levels = []
-    with Waiting(f"reading {request.data}", request.progress):
-        data = read_file(str(request.data)) if isinstance(request.data, str | Path) else request.data
+    given = [request.series] if isinstance(request.series, str) else request.series
+    series = split_names(given, forecaster.fitted.panel.series)
     asked: dict[str, Any] = {"levels": levels, "horizon": steps, "recursive": request.recursive}
-    prediction = forecaster.predict_panel(data, **asked, series=request.series)
-    read = prediction.history.notes if data is not None else []
+    prediction = forecaster.predict_panel(request.data, **asked, series=series or None)
+    read = prediction.history.notes if request.data is not None else []
     return PredictResult(prediction, [*notes, *read, *prediction.notes])
 
 

@@ -1,0 +1,160 @@
+"""How the numbers of a text file are written: decimal points or commas, told by all of its cells together."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from olinear.core import DataError, Note
+from olinear.data.frames.numbers import GAPS, MARKS, MISSING, OTHER, Cells, NumberStyle, Parsed, bare, numbers_of
+from olinear.data.frames.panel import listed
+
+NUMBER_LIKE = re.compile(r"[+-]?(?=[\d.,])[\d.,'’ \u00a0\u202f\u2009]*\d[.,]?([eE][+-]?\d+)?")
+GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ".,"}
+THRICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,3}(,\d{3}){2,}")
+SPACED = re.compile(rf"[+-]?\d{{1,3}}({GAPS}\d{{3}})+([.,]\d*)?")
+WHOLE = re.compile(r"[+-]?\d+")
+SURE = 1000  # cells
+FEW = 3  # cells that may all have three decimals by chance
+
+
+def read_columns(
+    columns: Mapping[str, Cells],
+    sep: str,
+    given: NumberStyle | None,
+    na: Iterable[str],
+    earlier: NumberStyle | None,
+    notes: list[Note],
+) -> tuple[dict[str, Parsed], NumberStyle]:
+    """The columns of a text file as numbers, all in one style: the given one, or what all cells together tell.
+
+    Args:
+        columns: the cells of each.
+        sep: what separates cells; where it is a comma, a point is a decimal point.
+        given: the style that was asked for.
+        na: what was said to stand for missing values.
+        earlier: that of the rows that a model was fitted on, for cells that can be read in two ways.
+        notes: takes what was decided.
+    """
+    style = replace(given or NumberStyle(), na=MISSING | MARKS | set(na))
+    done = {name: numbers_of(cells, style) for name, cells in columns.items()}
+    _note_marks(columns, done, set(na), notes)
+    if given is not None:
+        return done, style
+    evidence = _Evidence()
+    doubtful = [cells for name, cells in columns.items() if done[name][1].any()]
+    for cells in doubtful + (list(columns.values()) if sep != "," else []):
+        if evidence.is_sure:
+            break
+        evidence.weigh(cells)
+    found = evidence.decide(sep, earlier)
+    if found in (None, (".", None)):
+        return done, style
+    decimal, thousands = found
+    between = f" and {thousands!r} between thousands" if thousands and evidence.has_groups else ""
+    text = f"numbers such as {evidence.example} were read with {decimal!r} before decimals{between}"
+    notes.append(Note("read-decimal", text))
+    style = replace(style, decimal=decimal, thousands=thousands)
+    return {name: numbers_of(cells, style) for name, cells in columns.items()}, style
+
+
+def _note_marks(
+    columns: Mapping[str, Cells], done: Mapping[str, Parsed], known: Collection[str], notes: list[Note]
+) -> None:
+    """What was taken for a missing value though it is no usual word for one."""
+    found: dict[str, list[str]] = {}
+    for name, (values, bad) in done.items():
+        if np.isnan(values).any() and not bad.all():
+            for mark in (MARKS - set(known)) & {str(cell).strip() for cell in columns[name][np.isnan(values)]}:
+                found.setdefault(mark, []).append(name)
+    for mark in sorted(found):
+        notes.append(
+            Note("missing-mark", f"{mark!r} in {listed(found[mark])} was read as a missing value", found[mark])
+        )
+
+
+class _Evidence:
+    """What cells with a point or a comma say: for which sign before decimals, or for either."""
+
+    def __init__(self) -> None:
+        self.votes = {".": 0, ",": 0}
+        self.unsure: dict[str, int] = {".": 0, ",": 0}  # 1,234 and 1.234: decimals or thousands
+        self.small = self.large = 0  # whole numbers below and from 1000 on, without any sign
+        self.grouped = False
+        self.example = ""
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a sign between thousands was seen, or what can be one."""
+        return self.grouped or any(self.unsure.values())
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether many cells say the same, and none anything else."""
+        return max(self.votes.values()) > SURE and not min(self.votes.values())
+
+    def weigh(self, cells: Cells) -> None:
+        for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
+            if WHOLE.fullmatch(text):
+                if len(text.lstrip("+-")) < 4:
+                    self.small += 1
+                else:
+                    self.large += 1
+            elif NUMBER_LIKE.fullmatch(text):
+                self._vote(text)
+
+    def _vote(self, text: str) -> None:
+        points, commas = text.count("."), text.count(",")
+        if SPACED.fullmatch(text):
+            self.grouped, self.example = True, text
+        if points and commas:
+            sign = "." if text.rfind(".") > text.rfind(",") else ","
+            self.grouped = True
+        elif points > 1 or commas > 1:
+            if not THRICE.fullmatch(text):
+                return  # a date, a version, an address
+            sign, self.grouped = ("," if points else "."), True
+        elif points or commas:
+            sign = "." if points else ","
+            if GROUPED[sign].fullmatch(text):
+                self.unsure[sign] += 1
+                self.example = self.example or text
+                return
+        else:
+            return
+        self.votes[sign] += 1
+        if sign == "," or commas:
+            self.example = text
+
+    def decide(self, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None] | None:
+        """The signs before decimals and between thousands; None where no cell has either."""
+        if any(self.votes.values()):
+            decimal = "," if self.votes[","] > self.votes["."] else "."
+            other = OTHER[decimal]
+            seen = bool(self.unsure[other] or self.grouped)
+            return decimal, " " if self._spaced else other if seen or decimal == "," else None
+        if self._spaced and not any(self.unsure.values()):
+            return ".", " "
+        for sign in ",.":
+            if self.unsure[sign]:
+                return self._of_unsure(sign, sep, earlier)
+        return None
+
+    @property
+    def _spaced(self) -> bool:
+        return bool(SPACED.fullmatch(self.example))
+
+    def _of_unsure(self, sign: str, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None]:
+        """All signs stand before three digits: decimals, or thousands."""
+        as_decimals, as_thousands = (sign, None), (OTHER[sign], sign)
+        if earlier is not None:
+            return earlier.decimal, earlier.thousands or (OTHER[earlier.decimal] if sign != earlier.decimal else None)
+        if self.large or (sign == "." and sep != ";"):
+            return as_decimals
+        if self.small and self.unsure[sign] >= FEW:
+            return as_thousands
+        raise DataError(
+            f"numbers such as {self.example} can be {self.example.replace(sign, '.')} or "
+            f"{self.example.replace(sign, '')}: pass decimal={sign!r} or thousands={sign!r}"
+        )
