@@ -100,7 +100,7 @@ def test_the_service_gives_the_notes_of_the_forecast():
         ((), []),
         ((50.5, 95), [50.5, 95]),
         (np.array([80, 95]), [80, 95]),
-        (iter([80]), [80]),
+        (range(80, 81), [80]),
     ],
     ids=repr,
 )
@@ -119,7 +119,7 @@ def test_levels_are_numbers(levels, expected):
         (True, "found True"),
         ([None], "found None"),
         ([[80]], r"found \[80\]"),
-        (object(), "levels must be numbers"),
+        (3j, "levels must be numbers"),
         ([80, 80.0], "found 80 more than once: leave one out"),
         ([0.8], "found 0.8: 80 is the same in per cent"),
         ([100], "between 1 and 99 per cent, found 100"),
