@@ -42,7 +42,7 @@ from olinear.core.runtime import Ended, Worker, fork_server
 
 RESULTS = Path(__file__).parents[1] / "results" / "torture" / "damage.csv"
 CASES = {True: 7000, False: 3000}  # of folders, of checkpoints
-CHUNK = 125
+CHUNK = 100
 SECONDS = 10.0  # a case may take
 MEMORY = 4 * 2**30  # bytes of address space beyond what the process has at its start
 GROWTH = 400_000  # kB by which the peak may grow in a case
