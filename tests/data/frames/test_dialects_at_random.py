@@ -27,6 +27,8 @@ def dialects(draw: st.DrawFn) -> tuple[str, pd.DatetimeIndex, np.ndarray]:
     values[:2] = rng.integers(1, 9, (2, 2))
     sep, comma = draw(st.sampled_from(",;\t|")), draw(st.booleans())
     group, empty = draw(st.sampled_from(["", ","])), draw(st.sampled_from(["", "NA", "-"]))
+    if sep == "," and comma:
+        group = ""  # where commas separate cells, a point is taken for a decimal point
 
     def quoted(cell: str) -> str:
         return f'"{cell}"' if sep in cell else cell
