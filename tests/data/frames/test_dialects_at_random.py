@@ -45,7 +45,7 @@ def dialects(draw: st.DrawFn) -> tuple[str, pd.DatetimeIndex, np.ndarray]:
     return draw(st.sampled_from(["\n", "\r\n"])).join(map(sep.join, lines)), times, values
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(dialects(), st.sampled_from(["utf-8", "utf-8-sig", "cp1252", "utf-16"]))
 def test_any_dialect_is_read_right_or_refused(tmp_path_factory, dialect, encoding):
     text, times, values = dialect

@@ -22,7 +22,7 @@ LETTERS = re.compile(r"(?<=\d) ([A-Z]{3,5})$")
 NIGHT = re.compile(r"(T| )24:00(:00)?")
 WEEK = re.compile(r"(\d{4})-?W(\d\d?)(?:-?([1-7]))?")
 MONTH_YEAR = re.compile(r"([^\W\d]{3,9})\.?[-\s/']+(\d\d)")
-SPLIT = re.compile(r"(.*?)(?:[T\s,]\s*(\d\d?:.*|\d\d?\s*[aApP]\.?[mM].*|\d\d?h\d\d.*))?")
+SPLIT = re.compile(r"(.*?)(?:[T\s,]\s*(\d\d?:.*|\d\d?\s*[aApP]\.?[mM].*|\d\d?h\d\d.*))?", re.DOTALL)
 BARE = re.compile(r"\d\d?:\d\d(:\d\d(\.\d+)?)?( ?[aApP]\.?[mM]\.?)?")
 TIME = re.compile(r"(\d\d?)[:h](\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([aApP])?(?:\.?[mM]\.?)?\s*(.*)")
 ZONES = {"": "", "Z": "+00:00", "UTC": "+00:00", "GMT": "+00:00", "CET": "+01:00", "CEST": "+02:00", "h": "", "Uhr": ""}
