@@ -86,7 +86,7 @@ def _inferred(times: pd.DatetimeIndex, zone: str) -> pd.DatetimeIndex:
     """By the order of the rows where they tell; else the first of two, so that what is repeated is refused as such."""
     try:
         return times.tz_localize(zone, ambiguous="infer")
-    except ValueError:
+    except Exception:  # pandas 2 raises what pytz has
         return times.tz_localize(zone, ambiguous=np.ones(len(times), dtype=bool))
 
 

@@ -22,7 +22,7 @@ LETTERS = re.compile(r"(?<=\d) ([A-Z]{3,5})$")
 NIGHT = re.compile(r"(T| )24:00(:00)?")
 WEEK = re.compile(r"(\d{4})-?W(\d\d?)(?:-?([1-7]))?")
 MONTH_YEAR = re.compile(r"([^\W\d]{3,9})\.?[-\s/']+(\d\d)")
-SPLIT = re.compile(r"(.*?)(?:[T\s,]\s*(\d\d?:.*|\d\d?\s*[aApP]\.?[mM].*|\d\d?h\d\d.*))?")
+SPLIT = re.compile(r"(.*?)(?:[T\s,]\s*(\d\d?:.*|\d\d?\s*[aApP]\.?[mM].*|\d\d?h\d\d.*))?", re.DOTALL)
 BARE = re.compile(r"\d\d?:\d\d(:\d\d(\.\d+)?)?( ?[aApP]\.?[mM]\.?)?")
 TIME = re.compile(r"(\d\d?)[:h](\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*([aApP])?(?:\.?[mM]\.?)?\s*(.*)")
 ZONES = {"": "", "Z": "+00:00", "UTC": "+00:00", "GMT": "+00:00", "CET": "+01:00", "CEST": "+02:00", "h": "", "Uhr": ""}
@@ -264,12 +264,9 @@ def _find_order(
     if points and "dmy" in possible:
         order, why = "dmy", "as dates with points are"
     elif len(possible) == 1:
-        order, why = (
-            possible[0],
-            "as one number is above 12" if possible[0] != "ymd" else "the only order that fits all",
-        )
+        order, why = possible[0], "the only order that fits all rows"
     else:
-        order, why = _by_grid(possible, joined, name, clock, next(iter(dates.values())))
+        order, why = _by_grid(possible, joined, rows, name, clock)
     if why:
         way = f": pass {OPTIONS['mdy' if order == 'dmy' else 'dmy']} if that is wrong" if len(possible) > 1 else ""
         notes.append(Note("time-dayfirst", f"times in {name!r} were read as {WORDS[order]}, {why}{way}", [name]))
@@ -277,7 +274,7 @@ def _find_order(
 
 
 def _by_grid(
-    possible: Iterable[str], joined: Callable[[str], list[str]], name: str, clock: Clock, example: re.Match[str]
+    possible: Iterable[str], joined: Callable[[str], list[str]], rows: Sequence[str], name: str, clock: Clock
 ) -> tuple[str, str]:
     """The order in which the rows lie on a grid, or follow each other, and in no other; refused if there is none."""
     times = {order: pd.DatetimeIndex(pd.to_datetime(joined(order), format="ISO8601", utc=True)) for order in possible}
@@ -288,6 +285,7 @@ def _by_grid(
     best = [one for one in scores if all(all(map(int.__ge__, scores[one], other)) for other in scores.values())]
     if len(best) == 1:
         return best[0], "the only order in which the rows follow each other regularly"
-    readings = " or ".join(f"{times[order][0]:%Y-%m-%d}" for order in different)
-    ways = " or ".join(OPTIONS[order].format(example[2]) for order in different)
-    raise DataError(f"the time {example[0]!r} in {name!r} can be {readings}, and all rows fit each: pass {ways}")
+    row = int((times[different[0]] != times[different[1]]).argmax())
+    readings = " or ".join(f"{times[order][row]:%Y-%m-%d}" for order in different)
+    ways = " or ".join(OPTIONS[order].format(re.sub(r"\d", "", rows[row])[:1]) for order in different)
+    raise DataError(f"the time {rows[row]!r} in {name!r} can be {readings}, and all rows fit each: pass {ways}")

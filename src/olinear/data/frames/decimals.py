@@ -150,7 +150,7 @@ class _Evidence:
         as_decimals, as_thousands = (sign, None), (OTHER[sign], sign)
         if earlier is not None:
             return earlier.decimal, earlier.thousands or (OTHER[earlier.decimal] if sign != earlier.decimal else None)
-        if self.large or (sign == "." and sep != ";"):
+        if self.large or (sign == "." and sep == ","):
             return as_decimals
         if self.small and self.unsure[sign] >= FEW:
             return as_thousands

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from olinear.core import DataError, Note
 from olinear.data.frames.clock import REGULAR, Clock, regularity
 
+USUAL = str(pd.DatetimeIndex(["2024-01-01"]).unit)  # in which this pandas counts times of text
 LARGEST = 2**62  # the difference of any two smaller numbers is a whole number of 64 bits
 STEPS = "steps"
 EPOCHS = {"epoch_s": "s", "epoch_ms": "ms", "epoch_us": "us", "epoch_ns": "ns"}
@@ -104,10 +105,11 @@ def _in_unit(numbers: NDArray[Any], unit: str) -> pd.DatetimeIndex:
     if unit in EPOCHS:
         if not np.issubdtype(numbers.dtype, np.integer):
             return pd.DatetimeIndex(pd.to_datetime(numbers, unit=EPOCHS[unit])).round("us")
-        return pd.DatetimeIndex(numbers.astype(np.int64).astype(f"datetime64[{EPOCHS[unit]}]"))
+        times = pd.DatetimeIndex(numbers.astype(np.int64).astype(f"datetime64[{EPOCHS[unit]}]"))
+        return times if unit == "epoch_ns" else times.as_unit(USUAL)
     if unit == "excel":
         seconds = np.round(np.asarray(numbers, dtype=np.float64) * 86_400)
-        return pd.DatetimeIndex(np.datetime64("1899-12-30", "s") + seconds.astype("timedelta64[s]"))
+        return pd.DatetimeIndex(np.datetime64("1899-12-30", "s") + seconds.astype("timedelta64[s]")).as_unit(USUAL)
     distinct, at = np.unique(numbers, return_inverse=True)
     times = pd.to_datetime([str(number).zfill(len(unit)) for number in distinct.tolist()], format=WRITTEN[unit])
     return pd.DatetimeIndex(times)[at]

@@ -1,5 +1,6 @@
 """A user's table, file or frame, opened: its columns by name, and what is known of how they are written."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -108,9 +109,10 @@ def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
         return table
     last = [tuple(row) for row in table._text[-LONGEST_FOOTER:]]
     at, rows = table.names.index(time), 0
+    usual = {_shape(str(cells[at])) for cells in last if any(cells[:at] + cells[at + 1 :])}
     for cells in reversed(last):
         cell = str(cells[at])
-        alone = not any(cells[:at] + cells[at + 1 :]) and not is_data(cell)
+        alone = not any(cells[:at] + cells[at + 1 :]) and not is_data(cell) and _shape(cell) not in usual
         if any(sign.isdigit() for sign in cell) and not alone:
             break
         rows += 1
@@ -119,6 +121,11 @@ def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
     text = f"rows at the end without a time, {rows} from {str(last[-rows][at])[:40]!r} on, were left out"
     notes.append(Note("rows-left-out", text))
     return replace(table, frame=table.frame.head(len(table) - rows), _factorized={})
+
+
+def _shape(cell: str) -> str:
+    """What times of one kind have in common: numbers and words by their places."""
+    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "0", cell))
 
 
 def open_any(data: Any, settings: ReadingSettings) -> Table:
