@@ -96,7 +96,7 @@ def test_ctrl_c_ends_a_command_in_one_line(monkeypatch):
 
     for function in ("predict", "backtest"):
         monkeypatch.setattr(f"olinear.forecaster.service.{function}", stop, raising=False)
-    monkeypatch.setattr("olinear.data.frames.read_file", stop, raising=False)
+    monkeypatch.setattr("olinear.data.frames.read_panel", stop, raising=False)
     for arguments in (["predict", "m"], ["backtest", "m", "d.csv"], ["inspect", "d.csv"], ["predict", "m", "--json"]):
         outcome = call(*arguments)
         assert (outcome.code, outcome.out, outcome.err) == (130, "", "\nstopped\n")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from olinear.cli.common import (
     print_message,
     print_notes,
 )
+
+if TYPE_CHECKING:
+    from olinear.forecaster import Prediction
 
 
 def predict(
@@ -48,8 +51,7 @@ def predict(
 
     Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
     """
-    from olinear.core.runtime import Waiting
-    from olinear.data.frames import check_writable, write_file
+    from olinear.data.frames import check_writable
     from olinear.forecaster.service import PredictRequest
     from olinear.forecaster.service import predict as forecast
 
@@ -57,13 +59,22 @@ def predict(
     check_writable(out, table=True)
     check_picture(plot)
     result = forecast(PredictRequest(model, data, wanted, horizon, recursive, series or None, progress=True))
-    prediction = result.prediction
     print_notes(result.notes)
-    frame = prediction.to_frame(replace(prediction.forecast.style, backend="pandas", indexed=False))
     if plot is not None:
-        draw(lambda: prediction.plot(series=prediction.forecast.series if series else None), plot)
+        shown = result.prediction.forecast.series if series else None
+        draw(lambda: result.prediction.plot(series=shown), plot)
+    _write(result.prediction, out, as_json)
+
+
+def _write(prediction: "Prediction", out: str, as_json: bool) -> None:
+    """The answer as a table; JSON takes the place of a table on standard output."""
+    from olinear.core.runtime import Waiting
+    from olinear.data.frames import write_file
+
+    style = prediction.forecast.style
+    frame = prediction.to_frame(replace(style, backend="pandas", indexed=False))
     if as_json:
-        print_json(frame.astype({prediction.forecast.style.time: str}).to_dict("records"))
+        print_json(frame.astype({style.time: str}).to_dict("records"))
         if out == "-":
             return
     with Waiting(f"writing {out}", out != "-"):
