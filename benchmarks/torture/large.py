@@ -1,4 +1,4 @@
-"""What large inputs cost: `python benchmarks/torture/large.py` (about half an hour; rows that are there stay).
+"""What large inputs cost: `python benchmarks/torture/large.py` (about ten minutes; rows that are there stay).
 
 20,000 series of 300 rows: reading the wide CSV file, `olinear fit --rank 16 --max-epochs 1` on it, the same fit on an
 array that is read already, and the intervals of a model for 96 steps on disk. 2,000 series of 5,000 rows: `olinear
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +21,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from figures import Figure, Row, at_most
 from rows import add_row, read_rows
 
 from olinear import Forecaster
-from olinear.data.frames import Frequency, Panel, read_file, read_panel
+from olinear.data.frames import Frequency, Panel, read_panel
 
 RESULTS = Path(__file__).parents[1] / "results" / "torture" / "large.csv"
 OLINEAR = [sys.executable, "-m", "olinear"]
@@ -43,6 +45,13 @@ class Sizes:
     horizon: int = 96  # of the model whose intervals are weighed
 
 
+WHAT = {
+    "read": "20,000 series × 300 rows, wide CSV: read",
+    "fit": "the same: olinear fit --rank 16 --max-epochs 1",
+    "fit an array": "the same fit of an array",
+    "fit for 96 steps": "the same for 96 steps",
+    "backtest": "2,000 series × 5,000 rows: olinear backtest, 5,000 windows",
+}
 SHORT = Sizes((60, 200), (20, 1_200), 50, 24)
 
 
@@ -115,7 +124,7 @@ def cases_in(folder: Path, sizes: Sizes) -> list[Case]:
 def run_part(name: str, arguments: list[str]) -> None:
     """What the process of a case does, where that is no command of olinear."""
     if name == "read":
-        read_panel(read_file(arguments[0]))
+        read_panel(arguments[0])
         return
     n_series, rows, horizon = map(int, arguments[:3])
     forecaster = Forecaster(horizon, rank=16, max_epochs=1, progress=False).fit(panel_of(n_series, rows))
@@ -140,6 +149,19 @@ def interval_bytes(folder: Path) -> int:
 
     tensors = load_file(next(folder.glob("weights*.safetensors")))
     return sum(array.nbytes for name, array in tensors.items() if name.startswith("intervals."))
+
+
+def figures(rows: Sequence[Row]) -> list[Figure]:
+    """Time and memory of each case that has a limit, and the room of the intervals."""
+    found = {row["case"]: row for row in rows}
+    lines = []
+    for case in cases_in(Path(), Sizes()):
+        row, what = found[case.name], WHAT[case.name]
+        if not np.isnan(case.seconds):
+            lines.append(at_most(what, "seconds", float(row["seconds"]), case.seconds))
+        lines.append(at_most(what, "peak memory, GB", float(row["peak_gb"]), case.gb))
+    size = float(found["fit for 96 steps"]["intervals_mb"])
+    return [*lines, at_most("a model of 20,000 series × 96 steps", "intervals on disk, MB", size, 10)]
 
 
 def main() -> None:

@@ -39,12 +39,12 @@ class Part:
 
 
 PARTS = (  # half an hour in all
-    Part("damage", 8),
+    Part("damage", 7),
     Part("kills", 3),
     Part("sharing", 4),
-    Part("interval_coverage", 4),
-    Part("late_series", 3),
-    Part("large", 7),
+    Part("interval_coverage", 3),
+    Part("late_series", 2),
+    Part("large", 10),
     Part("dialects", 1),
 )
 

@@ -133,7 +133,7 @@ def test_one_window_is_said_pooled_and_refused_where_it_cannot_tell():
     answer = forecaster.predict(levels=[50, 80, 92])
     assert (widths(answer, "a", 50) < widths(answer, "a", 80)).all()
     assert (widths(answer, "a", 80) < widths(answer, "a", 92)).all()
-    with pytest.raises(DataError, match=r"95 % cannot be told from 12 values of 1 calibration windows.*at most 92 %"):
+    with pytest.raises(DataError, match=r"95 % is not supported by 12 values of 1 calibration windows.*at most 92 %"):
         forecaster.predict(levels=[95])
 
 

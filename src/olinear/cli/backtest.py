@@ -27,7 +27,7 @@ def backtest(
     levels: Annotated[
         str | None,
         typer.Option(
-            help="Per cent of intervals whose coverage is wanted.", show_default="80,95 where they can be told"
+            help="Per cent of intervals whose coverage is wanted.", show_default="80,95 where the data support them"
         ),
     ] = None,
     out: Annotated[

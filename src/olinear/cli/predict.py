@@ -35,7 +35,9 @@ def predict(
     ] = "-",
     levels: Annotated[
         str | None,
-        typer.Option(help="Per cent of the intervals; empty for none.", show_default="80,95 where they can be told"),
+        typer.Option(
+            help="Per cent of the intervals; empty for none.", show_default="80,95 where the data support them"
+        ),
     ] = None,
     series: Names = None,
     horizon: Annotated[int | None, typer.Option(help="Fewer steps than trained, or with --recursive more.")] = None,

@@ -14,6 +14,7 @@ from olinear.models import Source, card_of, check_options
 MOST_LOOKBACK = 720
 MOST_HELD_OUT = 20  # horizons
 MOST_REFITTED = 1000  # rows; benchmarks/refit.py measures what a second training brings
+MOST_CELLS = 1_000_000  # in those rows; of thousands of series it is known only what a second training costs
 
 
 def choose_settings(
@@ -41,7 +42,7 @@ def choose_settings(
             f"holdout must be 0 or at least one horizon of {horizon} rows, found {given['holdout']}: pass "
             f"holdout={horizon} or more"
         )
-    given.setdefault("refit", rows <= MOST_REFITTED)
+    given.setdefault("refit", rows <= MOST_REFITTED and rows * n_series <= MOST_CELLS)
     settings = make_settings(_training_for(windows, n_series) | given | _model_for(given, source, windows, n_series))
     check_options(source, settings.model.arguments)
     return settings

@@ -1,4 +1,4 @@
-"""How long a fit will take, told by its first steps, and what would make it quicker."""
+"""How long a fit will take, by its first steps, and what would make it quicker."""
 
 import time
 from collections.abc import Callable

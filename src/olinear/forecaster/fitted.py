@@ -112,7 +112,7 @@ class Answer:
         fitted, active = self.fitted, self.fitted.active
         half = np.zeros_like(self.mean)
         if fitted.intervals is not None:
-            _check_told(fitted.intervals, level)
+            _check_supported(fitted.intervals, level)
             stale, lookback = self.past.stale[:, active], fitted.settings.lookback
             half[..., active] = fitted.intervals.half_widths(level, self.scale[:, active], stale, lookback)
         elif fitted.model is not None:
@@ -130,7 +130,7 @@ class Answer:
         never, old = stale >= NEVER, (stale >= lookback) & (stale < NEVER)
         lookbacks = self.past.values[-1]
         moves = ~self.fitted.active & (lookbacks.max(0) > lookbacks.min(0))
-        told = (
+        kinds = (
             (
                 never,
                 "series-unknown",
@@ -149,7 +149,7 @@ class Answer:
             ),
         )
         notes = []
-        for where, code, what in told:
+        for where, code, what in kinds:
             if where.any():
                 ages = "" if what.startswith(("without any", "constant")) else f" (last value {_ages(stale[where])})"
                 concerned = names[where].tolist()
@@ -157,10 +157,10 @@ class Answer:
         return notes
 
 
-def _check_told(intervals: Intervals, level: float) -> None:
+def _check_supported(intervals: Intervals, level: float) -> None:
     if level > intervals.highest:
         raise DataError(
-            f"an interval of {level:g} % cannot be told from {intervals.evidence} values of {intervals.windows} "
+            f"an interval of {level:g} % is not supported by {intervals.evidence} values of {intervals.windows} "
             f"calibration windows: ask for at most {intervals.highest} %, or fit on more rows"
         )
 

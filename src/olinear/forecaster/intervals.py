@@ -96,7 +96,7 @@ class Intervals:
 
     @property
     def highest(self) -> int:
-        """The highest level that can be told: among 12 values, none is beyond 92 per cent."""
+        """The highest level that the calibration supports: among 12 values, none is beyond 92 per cent."""
         return 99 if self.evidence is None else min(99, 100 * self.evidence // (self.evidence + 1))
 
     def at(self, level: float) -> NDArray[np.floating]:

@@ -20,7 +20,7 @@ class BacktestRequest:
         data: rows with what followed, as a file, `-` or a frame.
         windows: how many origins, the last that leave a whole horizon.
         stride: steps between them; a horizon, or fewer where rows are few, if left out.
-        levels: per cent of the intervals whose coverage is wanted; 80 and 95, as far as they can be told, if left out.
+        levels: per cent of the intervals whose coverage is wanted; 80 and 95 if left out, as far as data support them.
         memory: what forecasts may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
         out: a file for all forecasts next to the actual values; piece by piece, where they have no room in memory.
         notify: gets at once what is of use while it runs.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from olinear.core import Note
 from olinear.core.runtime import Waiting
 from olinear.data.frames import split_names
 from olinear.forecaster.forecaster import Forecaster
@@ -22,7 +23,7 @@ class PredictRequest:
     Args:
         model: a model folder, or a forecaster.
         data: new rows, as a file, `-` or a frame; None goes on from the rows it was fitted on.
-        levels: per cent of the intervals; 80 and 95, as far as they can be told, if left out. None are given, with a
+        levels: per cent of the intervals; 80 and 95 if left out, as far as data support them. None are given, with a
             note, where the model has none.
         horizon: fewer steps than trained, or with `recursive` more.
         recursive: let forecasts feed on forecasts.
@@ -54,7 +55,8 @@ def predict(request: PredictRequest) -> PredictResult:
     levels, notes = keep_levels(request.levels, forecaster)
     trained, steps = forecaster.fitted.settings.horizon, request.horizon
     if levels and request.recursive and isinstance(steps, int) and steps > trained:
-        notes.append(f"no intervals beyond the trained horizon of {trained} steps, and so none at all")
+        text = f"no intervals beyond the trained horizon of {trained} steps, and so none at all"
+        notes.append(Note("intervals-beyond-horizon", text))
         levels = []
     given = [request.series] if isinstance(request.series, str) else request.series
     series = split_names(given, forecaster.fitted.panel.series)
@@ -70,15 +72,16 @@ def open_model(model: Path | Forecaster) -> Forecaster:
 
 
 def keep_levels(levels: Sequence[float] | None, forecaster: Forecaster) -> tuple[list[float], list[str]]:
-    """The levels asked for, or the usual ones that can be told; none and a note, if the model has no intervals."""
+    """The levels asked for, or the usual ones that the data support; none and a note, if the model has no intervals."""
     wanted = list(USUAL) if levels is None else check_levels(levels)
     if not forecaster.has_intervals:
-        return [], [NO_INTERVALS] if wanted else []
+        return [], [Note("intervals-none", NO_INTERVALS)] if wanted else []
     intervals = forecaster.fitted.intervals
     if levels is not None or intervals is None or intervals.highest >= max(USUAL):
         return wanted, []
     kept = [level for level in wanted if level <= intervals.highest]
     left = ", ".join(f"{level:g} %" for level in wanted if level not in kept)
-    return kept, [
-        f"no interval of {left}: {intervals.evidence} values of calibration tell levels up to {intervals.highest} %"
-    ]
+    text = (
+        f"no interval of {left}: {intervals.evidence} values of calibration support levels up to {intervals.highest} %"
+    )
+    return kept, [Note("intervals-too-high", text)]
