@@ -39,11 +39,12 @@ class Part:
 
 
 PARTS = (  # half an hour in all
-    Part("damage", 7),
+    Part("damage", 6),
     Part("kills", 3),
     Part("sharing", 4),
     Part("interval_coverage", 3),
     Part("late_series", 2),
+    Part("defects", 1),
     Part("large", 10),
     Part("dialects", 1),
 )

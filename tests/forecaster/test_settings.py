@@ -1,13 +1,16 @@
 """What is chosen from the data, and what is refused."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olinear.core.errors import ConfigError, DataError
 from olinear.core.settings import Settings, flatten
-from olinear.data.frames import Frequency
+from olinear.data.frames import Frequency, Panel
 from olinear.forecaster.choosing import choose_settings, default_lookback
+from olinear.forecaster.noticing import notes_on
 
 modest = settings(max_examples=100)
 HOURLY = Frequency("h")
@@ -41,6 +44,16 @@ def test_the_lookback_chosen_leaves_a_window(horizon, extra, season):
 )
 def test_the_lookback_follows_season_horizon_and_rows(horizon, rows, season, expected):
     assert default_lookback(horizon, rows, season) == expected
+
+
+def test_a_season_beyond_the_longest_lookback_is_noted():
+    """A day of minutes has 1,440 steps, and the default looks back on half of them: that is not to be found out later."""
+    rows = 4000
+    times = pd.date_range("2024-01-01", periods=rows, freq="min")
+    panel = Panel(np.random.default_rng(0).normal(size=(rows, 1)), times, ["a"], Frequency("min"))
+    cut, whole = (choose(rows, 1, panel.frequency, **given) for given in ({}, {"lookback": 1440}))
+    assert [note.code for note in notes_on(panel, cut, 3000, np.array([True]))] == ["lookback-short"]
+    assert notes_on(panel, whole, 3000, np.array([True])) == []
 
 
 @pytest.mark.parametrize(("step", "expected"), [("h", 96), ("D", 28), ("B", 20), ("MS", 48), ("W", 104), ("YE", 8)])

@@ -7,6 +7,7 @@ from olinear.forecaster.quantiles import student
 
 Values = NDArray[np.float64]
 LEAST_PAIRS = 8
+FREEDOM = 1.5  # the variance of overlapping differences of a random walk is that of so many over k
 TOGETHER = 4096  # series and windows at a time
 
 
@@ -14,7 +15,8 @@ def half_widths(lookbacks: Values, horizon: int, level: float) -> Values:
     """Half of the intervals around the last value, `b t n -> b h n`, from how far it moved since it first did.
 
     The root mean square of the differences of k steps where there are eight of them; beyond, it grows as that of a
-    random walk. Student's factor is for how few they are. 0 for a series that has not moved yet.
+    random walk. Student's factor is for how few they are: of the differences of k steps, which overlap, about one and a
+    half for each k moves count as independent. 0 for a series that has not moved yet.
     """
     half = np.zeros((len(lookbacks), horizon, lookbacks.shape[2]))
     window, series = np.nonzero(lookbacks.max(1) > lookbacks.min(1))  # pairs
@@ -37,5 +39,7 @@ def _of_pairs(values: Values, horizon: int, level: float) -> Values:
     steps = np.arange(1, horizon + 1)
     last = np.take_along_axis(size, known[:, None] - 1, axis=1)
     size = np.where(steps > known[:, None], last * np.sqrt(steps / known[:, None]), size)
-    factors = {count: student(level, count) for count in np.unique(moves).tolist()}
-    return np.maximum.accumulate(size, axis=1) * np.array([factors[count] for count in moves.tolist()])[:, None]
+    freedom = np.rint(FREEDOM * moves[:, None] / np.minimum(steps, known[:, None])).astype(int)
+    counts, place = np.unique(np.minimum(freedom, moves[:, None]), return_inverse=True)
+    factors = np.array([student(level, count) for count in counts.tolist()])
+    return np.maximum.accumulate(size, axis=1) * factors[place.reshape(freedom.shape)]
