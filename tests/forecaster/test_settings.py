@@ -47,7 +47,7 @@ def test_the_lookback_follows_season_horizon_and_rows(horizon, rows, season, exp
 
 
 def test_a_season_beyond_the_longest_lookback_is_noted():
-    """A day of minutes has 1,440 steps, and the default looks back on half of them: that is not to be found out later."""
+    """A day of minutes has 1,440 steps, of which the default looks back on half: a note says so."""
     rows = 4000
     times = pd.date_range("2024-01-01", periods=rows, freq="min")
     panel = Panel(np.random.default_rng(0).normal(size=(rows, 1)), times, ["a"], Frequency("min"))
