@@ -39,13 +39,13 @@ class Part:
 
 
 PARTS = (  # half an hour in all
-    Part("damage", 6),
+    Part("damage", 8),
     Part("kills", 3),
-    Part("sharing", 4),
-    Part("interval_coverage", 3),
-    Part("late_series", 2),
-    Part("defects", 1),
-    Part("large", 10),
+    Part("sharing", 3),
+    Part("interval_coverage", 2),
+    Part("late_series", 5),
+    Part("defects", 2),
+    Part("large", 6),
     Part("dialects", 1),
 )
 

@@ -66,7 +66,7 @@ class Dialect:
 
 
 def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -> str:
-    """Bytes as text: as told, by their mark, as UTF-8, or else in the code page of Western Windows."""
+    """Bytes as text: as given, by their mark, as UTF-8, or else in the code page of Western Windows."""
     if encoding is not None:
         try:
             return content.decode(encoding).removeprefix("\ufeff")
@@ -131,9 +131,9 @@ def find_dialect(
     lines = first_lines(text)
     notes: list[Note] = []
     first = min(skip or 0, len(lines))
-    told = re.fullmatch(r"sep=(.)", lines[first].strip()) if first < len(lines) else None  # a line for Excel
-    if told and sep is None:
-        sep, first = told[1], first + 1
+    declared = re.fullmatch(r"sep=(.)", lines[first].strip()) if first < len(lines) else None  # a line for Excel
+    if declared and sep is None:
+        sep, first = declared[1], first + 1
     sep = _find_separator(lines[first:], name) if sep is None else WORDS.get(sep, sep)
     if len(sep) != 1 and sep != SPACES:
         raise ConfigError(f"sep must be one sign, such as ';', or 'tab' or 'space', found {sep!r}")
