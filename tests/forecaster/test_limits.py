@@ -55,6 +55,41 @@ def test_the_rows_at_hand_count_too():
         np.testing.assert_allclose(shifted_end + 10, end, atol=1e-3)
 
 
+def visits(rows: int = 400, seed: int = 0) -> pd.DataFrame:
+    """Whole numbers."""
+    return rain(rows, seed).assign(visits=np.random.default_rng(seed).poisson(6, rows))
+
+
+@pytest.fixture(scope="module")
+def visited() -> Forecaster:
+    return small(max_epochs=2).fit(visits())
+
+
+def test_bounds_of_whole_numbers_are_whole(visited):
+    """Unless none lies between; a fraction in the rows at hand shows that the series is not one of whole numbers."""
+    later = visits(600, seed=1)
+    for rows, whole in ((later, True), (later.assign(visits=later["visits"] + 0.25), False)):
+        forecasts = visited.backtest(rows, windows=100, stride=1, levels=[50, 80]).forecasts
+        low, point, high = bounds_of(forecasts, "visits")
+        assert (low <= point).all()
+        assert (point <= high).all()
+        assert ((low == np.ceil(low)).all() and (high == np.floor(high)).all()) == whole
+        fraction = bounds_of(forecasts, "both")
+        assert (fraction[0] != np.ceil(fraction[0])).any()
+
+
+def test_whole_bounds_hold_what_the_others_do(visited):
+    later = visits(600, seed=1)
+    whole = visited.backtest(later, windows=100, stride=1, levels=[80])
+    kept = visited.fitted.whole
+    visited.fitted.whole = None
+    plain = visited.backtest(later, windows=100, stride=1, levels=[80])
+    visited.fitted.whole = kept
+    scores = [each.score(series="visits", metric="coverage_80") for each in (whole, plain)]
+    assert scores[0] == scores[1] > 0.6
+    assert (whole.forecasts["visits-hi-80"] < plain.forecasts["visits-hi-80"]).all()
+
+
 @pytest.mark.parametrize(("bounds", "low", "high"), [((0, 1), 0, 1), ("0,1", 0, 1), ((None, 0.5), -np.inf, 0.5)])
 def test_bounds_that_are_given_hold_for_every_series(frame, bounds, low, high):
     answer = small(bounds=bounds).fit(frame).predict(levels=[50, 95])

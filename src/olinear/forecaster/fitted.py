@@ -16,7 +16,7 @@ from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
 from olinear.forecaster.known import NEVER, History, Past
-from olinear.forecaster.limits import find_limits
+from olinear.forecaster.limits import are_whole, find_limits
 from olinear.forecaster.movement import half_widths
 from olinear.models import Source, answer, for_inference, windows_at_once
 
@@ -38,6 +38,7 @@ class Fitted:
     source: Source  # what its model is made of: a registered name, or a class or module given
     record: dict[str, Any] = field(default_factory=dict)  # training span, scores, versions
     stale: NDArray[np.int64] | None = None  # rows since each series' last value, at the end of the panel
+    whole: NDArray[np.bool_] | None = None  # the series of whole numbers
 
     def forecast(self, lookbacks: Values, stale: NDArray[np.int64] | None = None) -> tuple[Values, Values]:
         """`b t n` in original units -> the forecast `b h n` and each lookback's deviation `b n`, both in them."""
@@ -106,7 +107,7 @@ class Answer:
     def bounds(self, level: float) -> tuple[Values, Values]:
         """The interval at a level, `b h n` each, ordered around the forecast and within the limits.
 
-        A series that never moved has an interval of width 0.
+        A series that never moved has width 0. Bounds of whole numbers are whole, unless none lies between.
         """
         check_level(level)
         fitted, active = self.fitted, self.fitted.active
@@ -121,6 +122,9 @@ class Answer:
             lookbacks = self.past.values[..., ~active]
             half[..., ~active] = half_widths(lookbacks, self.mean.shape[1], level)
         low, high = self.mean - half, self.mean + half
+        if fitted.whole is not None:  # the whole numbers between two others are those between their own neighbours
+            whole = (fitted.whole & are_whole(self.past.values, axis=1))[:, None]
+            low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
         return np.minimum(np.maximum(low, self.low), self.mean), np.maximum(np.minimum(high, self.high), self.mean)
 
     def notes(self) -> list[Note]:

@@ -21,6 +21,7 @@ from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
 from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
+from olinear.forecaster.limits import are_whole
 from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
 from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
 from olinear.forecaster.worth import LEVEL, note_on, summarise
@@ -57,7 +58,7 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
         panel, values=bridge_gaps(panel.values)[-settings.lookback :], times=panel.times[-settings.lookback :]
     )
     fitted = Fitted(settings, context, active, least >= 0, scaler, None, None, source)
-    fitted.stale = fitted.history(panel).at_end(1).stale[0]
+    fitted.stale, fitted.whole = fitted.history(panel).at_end(1).stale[0], are_whole(panel.values)
     fitted.record = {
         "first": str(panel.times[0]),
         "last": str(panel.times[-1]),
@@ -148,7 +149,7 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
     never_negative = ~(np.fmin.reduce(known, axis=0) < 0)
     gaps = bool(np.isnan(panel.values[len(known) - 1 :]).any())  # else no series is stale at any of these origins
     intervals = _calibrate(fitted, rows, rows.split.validation, rows.known if gaps else None)
-    judged = replace(fitted, nonnegative=never_negative, intervals=intervals)
+    judged = replace(fitted, nonnegative=never_negative, whole=are_whole(known), intervals=intervals)
     held_out = rows.split.test
     count = len(held_out) - rows.horizon + 1
     most = max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)

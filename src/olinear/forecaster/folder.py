@@ -45,6 +45,7 @@ class SavedConfig(BaseModel):
     series: list[str]
     active: list[bool]
     nonnegative: list[bool]
+    whole: list[bool] = []  # none in folders of before
     frequency: Frequency
     style: FrameStyle
     time_zone: str | None

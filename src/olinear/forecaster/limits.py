@@ -29,6 +29,11 @@ def find_limits(bounds: str, nonnegative: NDArray[np.bool_], past: Past) -> tupl
     return np.where(never, 0.0, -np.inf), np.full(shape, np.inf)
 
 
+def are_whole(values: Values, axis: int = 0) -> NDArray[np.bool_]:
+    """The series that are whole numbers wherever they have a value."""
+    return (np.isnan(values) | (values == np.floor(values))).all(axis=axis)
+
+
 def check_range(**numbers: int | None) -> None:
     """Refuse what is no whole number of at least 1; a horizon and windows must be given."""
     for name, number in numbers.items():

@@ -9,6 +9,7 @@ from olinear.core import Note
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, find_spikes, is_new
 from olinear.forecaster.choosing import MOST_LOOKBACK, default_lookback
+from olinear.forecaster.limits import are_whole
 
 SHOWN = 5
 MOST_COUNT = 20  # beyond, median and mean of counts are nearly one
@@ -77,5 +78,4 @@ def _names(panel: Panel, chosen: NDArray[np.bool_]) -> list[str]:
 
 def _are_counts(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whole numbers, none negative, and few of them different: so many items, visitors, failures."""
-    whole = (np.isnan(values) | (values == np.floor(values))).all(0)
-    return whole & (np.fmin.reduce(values, axis=0) >= 0) & (np.nanmedian(values, axis=0) < MOST_COUNT)
+    return are_whole(values) & (np.fmin.reduce(values, axis=0) >= 0) & (np.nanmedian(values, axis=0) < MOST_COUNT)

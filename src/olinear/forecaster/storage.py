@@ -37,6 +37,7 @@ def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
         series=panel.series,
         active=fitted.active.tolist(),
         nonnegative=fitted.nonnegative.tolist(),
+        whole=[] if fitted.whole is None else fitted.whole.tolist(),
         frequency=panel.frequency,
         style=panel.style,
         time_zone=str(panel.times.tz) if getattr(panel.times, "tz", None) is not None else None,
@@ -88,7 +89,8 @@ def _put_together(config: SavedConfig, tensors: dict[str, Tensor], source: Sourc
     stale = tensors["intervals.staleness"].numpy().astype(np.int64) if "intervals.staleness" in tensors else None
     panel = Panel(values, times, config.series, config.frequency, config.style, list(map(as_note, config.notes)))
     nonnegative = np.array(config.nonnegative, dtype=bool)
-    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale)
+    whole = np.array(config.whole, dtype=bool) if config.whole else None
+    return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale, whole)
 
 
 def _check_record(fitted: Fitted) -> None:
@@ -121,6 +123,8 @@ def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
     n, lookback = len(config.series), config.settings.lookback
     if not (n == len(config.active) == len(config.nonnegative) > 0):
         raise ValueError(f"{n} series, but {len(config.active)} and {len(config.nonnegative)} marks of them")
+    if len(config.whole) not in (0, n):
+        raise ValueError(f"{n} series, but {len(config.whole)} marks of whole numbers")
     parse_frequency(config.frequency.step) if not config.frequency.counts else None
     shapes = {
         "scaler.mean": (n,),
