@@ -47,7 +47,7 @@ class Forecaster(Reports):
         basis, model_dim, ff_dim, embed_dim, blocks, dropout, mixer, rank, pre_linear, post_linear, temporal, head,
             affine, fold: parts of the model; `rank=64` makes thousands of series affordable.
         loss, optimizer, weight_decay, learning_rate, schedule, batch_size, max_epochs, patience, clip_norm,
-            average_decay, mixed_precision, checkpoint_seconds: of the training.
+            average_decay, precision, checkpoint_seconds: of the training.
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
@@ -110,7 +110,7 @@ class Forecaster(Reports):
         average_decay: float | None = None,
         seed: int = 0,
         device: str = "auto",
-        mixed_precision: bool = False,
+        precision: Literal["auto", "float32", "bfloat16"] = "auto",
         checkpoint_seconds: float = 30.0,
         validation: float = 0.2,
         refit: bool | None = None,

@@ -3,20 +3,27 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import nn
 
 from olinear.core import Batch, Output, Point
+from olinear.core.runtime import casting
 from olinear.models.building import traits_of
 
 MOST_VALUES = 2**24  # of the lookbacks that a model sees together
 
 
 def answer(model: Callable[..., Any], batch: Batch) -> Output:
-    """The model's answer to a batch; a plain module or function `b t n -> b h n` gives a point."""
-    if traits_of(model).takes_batch:
-        output: Output = model(batch)
-        return output
-    return Point(model(batch.past))
+    """The model's answer to a batch; a plain module or function `b t n -> b h n` gives a point.
+
+    It computes with the precision of `computing_in`; a point is float32 in any.
+    """
+    with casting(batch.past.device):
+        if traits_of(model).takes_batch:
+            output: Output = model(batch)
+            return output
+        point = model(batch.past)
+    return Point(point.float() if point.dtype == torch.bfloat16 else point)
 
 
 def windows_at_once(model: Callable[..., Any], most: int, dependent: int, values: int = 1) -> int:

@@ -97,6 +97,15 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} cannot be read as a checkpoint ({reason}): {ANEW}") from error
 
 
+def read_record(path: Path) -> dict[str, Any]:
+    """The record alone, before the tensors are wanted; empty where there is none to be read."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return dict(json.loads((file.metadata() or {})["record"]))
+    except Exception:  # whatever it is, `load_checkpoint` says so
+        return {}
+
+
 def checksum(tensors: Mapping[str, Tensor], record: str) -> str:
     """Of everything in a checkpoint: names, kinds, shapes, numbers and the record."""
     digest = hashlib.sha256(record.encode())

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from olinear.core import Batch, DataError, TrainingDiverged
-from olinear.core.runtime import fitting_threads, own_randomness, pick_device, solving_device
+from olinear.core.runtime import Precision, computing_in, fitting_threads, own_randomness, pick_device, solving_device
 from olinear.core.settings import TrainingConfig
 from olinear.models import answer, traits_of, windows_at_once
 from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, check_callbacks, logger
 from olinear.training.checkpoints import claim_checkpoint
 from olinear.training.optimizers import MakeOptimizer
+from olinear.training.precision import settle_precision
 from olinear.training.sources import Source
 from olinear.training.state import RunState
 from olinear.training.tasks import Forecast, Task
@@ -33,6 +34,7 @@ class TrainingReport:
     seconds: float
     history: list[dict[str, float]]
     stopped: bool = False  # by a callback, before its end
+    precision: Precision = "float32"  # that it computed with
 
 
 def train(
@@ -74,6 +76,8 @@ def train(
     if traits_of(model).closed_form:
         return _solve(model, training, validation, config, task, device)
     model.to(device)
+    precision = settle_precision(model, training, task, config, device, path if resume else None)
+    config = config.model_copy(update={"precision": precision})
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer)
     run.steps = math.ceil(len(training) / config.batch_size)
@@ -82,7 +86,7 @@ def train(
         if path is not None and resume and path.exists():
             run.load(path)
             logger.info("resumed %s at epoch %d, step %d", path, run.position.epoch, run.position.step)
-        with fitting_threads(model, device):
+        with fitting_threads(model, device), computing_in(precision):
             _run(run, training.to(device), None if validation is None else validation.to(device), path, listeners)
     return _finish(run, validated=validation is not None)
 
@@ -132,7 +136,8 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
     at = run.position
     best_loss = at.best_loss if validated and at.best_epoch else None
     best_epoch = at.best_epoch if validated else len(at.history)
-    return TrainingReport(best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history, run.stopped)
+    done = (best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history, run.stopped)
+    return TrainingReport(*done, precision=run.config.precision)
 
 
 def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:
@@ -164,8 +169,7 @@ def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: 
 def _step(run: RunState, batch: Batch) -> float:
     """One step of the optimizer; the loss before it."""
     config, seen = run.config, run.task.prepare(batch)
-    with torch.autocast(seen.past.device.type, torch.bfloat16, enabled=config.mixed_precision and seen.past.is_cuda):
-        loss = run.task.loss(answer(run.model, seen), batch)
+    loss = run.task.loss(answer(run.model, seen), batch)
     value = float(loss.detach())
     if not math.isfinite(value):
         finite = bool(batch.past.isfinite().all()) and (batch.future is None or not batch.future.isinf().any())

@@ -27,6 +27,13 @@ from olinear.core.runtime.memory import in_words as in_words
 from olinear.core.runtime.memory import memory_budget as memory_budget
 from olinear.core.runtime.memory import parse_memory as parse_memory
 from olinear.core.runtime.memory import within_memory as within_memory
+from olinear.core.runtime.precision import Precision as Precision
+from olinear.core.runtime.precision import casting as casting
+from olinear.core.runtime.precision import check_precision as check_precision
+from olinear.core.runtime.precision import computing_in as computing_in
+from olinear.core.runtime.precision import has_bfloat16 as has_bfloat16
+from olinear.core.runtime.precision import present_precision as present_precision
+from olinear.core.runtime.precision import quicker_precision as quicker_precision
 from olinear.core.runtime.provenance import commit as commit
 from olinear.core.runtime.provenance import versions as versions
 from olinear.core.runtime.randomness import own_randomness as own_randomness

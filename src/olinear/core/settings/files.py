@@ -10,6 +10,7 @@ from typing import Any
 from olinear.core.errors import ConfigError
 from olinear.core.runtime.files import replacing
 from olinear.core.settings.flat import check_given, leaves, nest
+from olinear.core.settings.renamed import RENAMED
 
 HEAD = "# Settings of olinear fit: `olinear settings` says what each means. What is left out is chosen from the data.\n"
 
@@ -29,6 +30,9 @@ def read_settings(path: Path) -> dict[str, Any]:
         if section not in sections or not isinstance(table, Mapping):
             raise ConfigError(f"{path} has {section!r} at its top: its tables are {', '.join(sections)}")
         for key, value in table.items():
+            if key in RENAMED:
+                flat[key] = value
+                continue
             if (section, key) not in names:
                 known = ", ".join(key for place, key in names if place == section)
                 raise ConfigError(f"{path} has no setting {section}.{key}: [{section}] takes {known}")

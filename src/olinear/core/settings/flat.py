@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from olinear.core.errors import ConfigError
+from olinear.core.settings.renamed import with_present_names
 from olinear.core.settings.sections import Section, Settings
 
 REQUIRED = ...  # the default of what must be given
@@ -99,7 +100,7 @@ def _leaf(section: str, key: str, field: FieldInfo) -> Leaf:
 
 def check_given(given: Mapping[str, Any]) -> dict[str, Any]:
     """What a user gave, by flat names and checked one by one; what is None is left to choose."""
-    known = leaves()
+    known, given = leaves(), with_present_names(given)
     for name, value in given.items():
         if name not in known:
             raise ConfigError(f"no setting is called {name}, found {value!r}: there are {', '.join(known)}")

@@ -1,0 +1,77 @@
+"""Which numbers a model computes with: float32, or matrix products in bfloat16 where the machine has units for them."""
+
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+import torch
+
+from olinear.core.errors import ConfigError
+from olinear.core.runtime.measuring import best_times
+
+Precision = Literal["float32", "bfloat16"]
+GAIN = (
+    1.25  # by so much bfloat16 must be quicker, to be chosen: less is noise, and a choice must come out the same again
+)
+
+_present: ContextVar[Precision] = ContextVar("precision", default="float32")
+
+
+@contextmanager
+def computing_in(precision: Precision) -> Iterator[None]:
+    """What `olinear.models.answer` computes with inside.
+
+    Weights, their gradients and what a model answers are float32 in either; so is what loses by less: normalisation,
+    softplus and the sums of rows.
+    """
+    token = _present.set(precision)
+    try:
+        yield
+    finally:
+        _present.reset(token)
+
+
+def present_precision() -> Precision:
+    """That of the innermost `computing_in`; float32 outside."""
+    return _present.get()
+
+
+def casting(device: torch.device) -> torch.autocast:
+    """Around the pass of a model: matrix products in the present precision."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=_present.get() == "bfloat16")
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Whether a device multiplies bfloat16 by itself, and not by way of float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu":
+        return False
+    known = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return bool(known.get("sve_bf16") or known.get("arm_bf16") or known.get("bf16"))
+    return bool(known.get("avx512_bf16") or known.get("amx_bf16"))
+
+
+def check_precision(precision: Precision, device: torch.device) -> None:
+    """Refuse what a device cannot compute at all."""
+    if precision == "bfloat16" and device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"precision='bfloat16' is for the CPU and CUDA, found {device.type}: leave it out")
+
+
+def quicker_precision(step: Callable[[], object], device: torch.device, seconds: float) -> Precision:
+    """The one in which a step takes less time, measured in turns; float32 where the device has no bfloat16."""
+    if not has_bfloat16(device):
+        return "float32"
+
+    def inside(precision: Precision) -> Callable[[], None]:
+        def run() -> None:
+            with computing_in(precision):
+                step()
+
+        return run
+
+    plain, other = best_times(inside("float32"), inside("bfloat16"), seconds=seconds, rounds=2, limit=seconds)
+    return "bfloat16" if plain > GAIN * other else "float32"

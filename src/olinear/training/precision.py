@@ -1,0 +1,71 @@
+"""The precision of a run: the one given, that of the run it goes on with, or the quicker one."""
+
+import time
+from copy import deepcopy
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from olinear.core.runtime import (
+    Precision,
+    check_precision,
+    count_multiplications,
+    device_of,
+    has_bfloat16,
+    own_randomness,
+    quicker_precision,
+)
+from olinear.core.settings import TrainingConfig
+from olinear.models import answer
+from olinear.training.checkpoints import read_record
+from olinear.training.sources import Source
+from olinear.training.tasks import Task
+
+# Multiplications of a forward pass below which bfloat16 gains little, and a measurement could fall out either way.
+LEAST = 250_000_000
+MEASURING = 0.15  # seconds
+A_STEP = 0.02  # seconds that a measured step may take: it has fewer windows where those are large
+
+_measured: dict[tuple[object, ...], Precision] = {}
+
+
+def settle_precision(
+    model: nn.Module, training: Source, task: Task, config: TrainingConfig, device: torch.device, going_on: Path | None
+) -> Precision:
+    """What a run computes with. `auto` measures once a process and kind of model; a checkpoint knows what it was."""
+    if config.precision != "auto":
+        check_precision(config.precision, device)
+        return config.precision
+    if going_on is not None and going_on.exists():
+        return read_record(going_on).get("config", {}).get("precision", "float32")
+    if not has_bfloat16(device) or _size(model, training, config.batch_size) < LEAST:
+        return "float32"
+    shapes = tuple(parameter.shape for parameter in model.parameters())
+    key = (type(model), shapes, config.batch_size, device, torch.get_num_threads())
+    if key not in _measured:
+        with own_randomness(0, device):
+            _measured[key] = _measure(model, training.to(device), task, config.batch_size, device)
+    return _measured[key]
+
+
+def _size(model: nn.Module, training: Source, batch_size: int) -> int:
+    """Multiplications of a forward pass, counted without computing."""
+    one = next(iter(training.batches(1)))
+    empty = deepcopy(model).to("meta")
+    return count_multiplications(empty, torch.empty(batch_size, *one.past.shape[1:], device="meta"))
+
+
+def _measure(model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device) -> Precision:
+    probe = deepcopy(model).train()
+
+    def step_of(count: int) -> None:
+        batch = next(iter(training.batches(count)))
+        task.loss(answer(probe, task.prepare(batch)), batch).backward()
+        probe.zero_grad()
+
+    step_of(1)  # the first pass takes memory
+    began = time.perf_counter()
+    step_of(1)
+    count = max(1, min(batch_size, len(training), int(A_STEP / (time.perf_counter() - began))))
+    return quicker_precision(lambda: step_of(count), device_of(probe) or device, MEASURING)
