@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.core import ConfigError, DataError, Note, OLinearError
-from olinear.core.runtime import own_randomness
+from olinear.core.runtime import computing_in, own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Panel, bridge_gaps
 from olinear.data.windows import Windows
@@ -113,7 +113,8 @@ def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run
 
 def learn_again(fitted: Fitted, rows: FitRows, report: TrainingReport, run: Run) -> None:
     """Train anew on all rows for the epochs that were best; stopped on the way, the judged model stays."""
-    again = fitted.settings.training.model_copy(update={"max_epochs": max(report.best_epoch, 1)})
+    changes = {"max_epochs": max(report.best_epoch, 1), "precision": report.precision}
+    again = fitted.settings.training.model_copy(update=changes)
     model = _new_model(fitted, rows.inputs)
     found = train(
         model,
@@ -176,8 +177,9 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
     windows = rows.windows(span)
-    fresh = Intervals.calibrate(model, windows)
-    return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
+    with computing_in(fitted.precision):
+        fresh = Intervals.calibrate(model, windows)
+        return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
 
 def _note_windows(panel: Panel, found: Intervals, scored: int) -> None:
@@ -227,4 +229,5 @@ def _score(report: TrainingReport) -> dict[str, Any]:
         "best_epoch": report.best_epoch,
         "epochs": report.epochs,
         "seconds": round(report.seconds, 1),
+        "precision": report.precision,
     }

@@ -76,7 +76,8 @@ def train(
     if traits_of(model).closed_form:
         return _solve(model, training, validation, config, task, device)
     model.to(device)
-    precision = settle_precision(model, training, task, config, device, path if resume else None)
+    with fitting_threads(model, device):
+        precision = settle_precision(model, training, task, config, device, path if resume else None)
     config = config.model_copy(update={"precision": precision})
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer)
@@ -137,7 +138,7 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
     best_loss = at.best_loss if validated and at.best_epoch else None
     best_epoch = at.best_epoch if validated else len(at.history)
     done = (best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history, run.stopped)
-    return TrainingReport(*done, precision=run.config.precision)
+    return TrainingReport(*done, precision="bfloat16" if run.config.precision == "bfloat16" else "float32")
 
 
 def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:

@@ -39,7 +39,7 @@ def settle_precision(
         return config.precision
     if going_on is not None and going_on.exists():
         return read_record(going_on).get("config", {}).get("precision", "float32")
-    if not has_bfloat16(device) or _size(model, training, config.batch_size) < LEAST:
+    if not has_bfloat16(device) or (_size(model, training, config.batch_size) or LEAST) < LEAST:
         return "float32"
     shapes = tuple(parameter.shape for parameter in model.parameters())
     key = (type(model), shapes, config.batch_size, device, torch.get_num_threads())
@@ -49,11 +49,14 @@ def settle_precision(
     return _measured[key]
 
 
-def _size(model: nn.Module, training: Source, batch_size: int) -> int:
-    """Multiplications of a forward pass, counted without computing."""
+def _size(model: nn.Module, training: Source, batch_size: int) -> int | None:
+    """Multiplications of a forward pass, counted without computing; None for a model that only computes."""
     one = next(iter(training.batches(1)))
-    empty = deepcopy(model).to("meta")
-    return count_multiplications(empty, torch.empty(batch_size, *one.past.shape[1:], device="meta"))
+    try:
+        empty = torch.empty(batch_size, *one.past.shape[1:], device="meta")
+        return count_multiplications(deepcopy(model).to("meta"), empty)
+    except Exception:  # whatever a module from outside does with its numbers
+        return None
 
 
 def _measure(model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device) -> Precision:

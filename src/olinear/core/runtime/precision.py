@@ -12,9 +12,7 @@ from olinear.core.errors import ConfigError
 from olinear.core.runtime.measuring import best_times
 
 Precision = Literal["float32", "bfloat16"]
-GAIN = (
-    1.25  # by so much bfloat16 must be quicker, to be chosen: less is noise, and a choice must come out the same again
-)
+GAIN = 1.15  # by so much bfloat16 must be quicker: less is noise, and a choice must come out the same again
 
 _present: ContextVar[Precision] = ContextVar("precision", default="float32")
 
