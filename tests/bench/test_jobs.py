@@ -39,6 +39,7 @@ CHANGES = {
     "swapped-q=Power": {"bases": Bases(POWER)},
     "embed=8": {"options": {**PLAIN.options, "embed_dim": 8}},
     "rank=7": {"options": {**PLAIN.options, "rank": 7}},
+    "precision=bfloat16": {"training": PLAIN.training.model_copy(update={"precision": "bfloat16"})},
 }
 
 

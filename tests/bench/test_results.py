@@ -45,6 +45,7 @@ def test_further_seeds_of_what_is_quick(tmp_path):
 
 def test_columns():
     assert columns_of([FULL]) == PROMISED.split(", ")
+    assert columns_of([FULL, replace(FULL, precision="bfloat16")]) == [*PROMISED.split(", "), "precision"]
 
 
 V1 = (

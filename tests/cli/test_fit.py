@@ -122,7 +122,7 @@ def test_options_that_cannot_be(tmp_path, data, arguments, words):
 def test_every_argument_of_a_forecaster_is_an_option():
     """What Python can choose, the command can."""
     arguments, options = signature(Forecaster).parameters, signature(fit).parameters
-    assert {name for name in arguments if name not in options} == {"options"}  # --option, one at a time
+    assert {name for name in arguments if name not in options} == {"options", "renamed"}  # --option, one at a time
     assert "option" in options
 
 

@@ -75,7 +75,7 @@ OTHERS = {
     "average_decay": 0.9,
     "seed": 7,
     "device": "cpu",
-    "mixed_precision": True,
+    "precision": "bfloat16",
     "checkpoint_seconds": 1.5,
     "validation": 0.3,
     "refit": True,
@@ -89,6 +89,7 @@ def test_the_signature_of_a_forecaster_is_the_tree():
     """Written out for people and editors, and never behind what can be set."""
     arguments = dict(list(inspect.signature(Forecaster).parameters.items()))
     arguments.pop("progress")  # how a fit is shown is no setting of it
+    arguments.pop("renamed")
     assert arguments.keys() == leaves().keys()
     for name, leaf in leaves().items():
         default = inspect.Parameter.empty if leaf.default is REQUIRED else leaf.default

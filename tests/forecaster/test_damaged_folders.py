@@ -94,8 +94,8 @@ def test_a_configuration_of_another_kind(copy, content):
 
 def test_a_later_format_says_upgrade(copy):
     """Also if it has keys that are not known yet: the version is looked at first."""
-    edit(copy, format_version=5, invention=True)
-    assert re.search(r"format 5.*1 to 4.*upgrade", refusal(copy))
+    edit(copy, format_version=6, invention=True)
+    assert re.search(r"format 6.*1 to 5.*upgrade", refusal(copy))
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_loaded_forecaster_takes_the_device_of_its_new_machine(copy, frame):
 def test_the_configuration_is_readable(saved, fitted):
     """Everything one wants to know of a model a year later, in JSON."""
     config = json.loads((saved / CONFIG).read_text())
-    assert (config["format"], config["format_version"]) == ("olinear-model", 4)
+    assert (config["format"], config["format_version"]) == ("olinear-model", 5)
     assert config["settings"] == fitted.fitted.settings.model_dump()
     assert config["settings"]["training"]["seed"] == 0
     assert config["series"] == ["a", "b", "c"]

@@ -1,5 +1,6 @@
 """One seed, one run: the same weights bit by bit, whatever the caller's random state is."""
 
+import pytest
 import torch
 from training_parts import (
     Recorder,
@@ -11,6 +12,8 @@ from training_parts import (
     weights_of,
     without_seconds,
 )
+
+from olinear.training import TrainingConfig
 
 
 def trained(seed: int = 7, caller_seed: int = 0, **settings):
@@ -49,8 +52,23 @@ def test_the_callers_random_state_is_untouched():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_mixed_precision_changes_nothing_on_the_cpu():
-    """It stands for bfloat16 on CUDA; a CPU run must not lose precision by it."""
-    first, second = trained(), trained(mixed_precision=True)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_it_repeats_in_each_precision(precision):
+    first, second = trained(precision=precision), trained(precision=precision)
     assert equal(first[0], second[0])
     assert first[1] == second[1]
+    assert all(tensor.dtype == torch.float32 for tensor in first[0].values() if tensor.is_floating_point())
+
+
+def test_bfloat16_is_near_float32_and_not_the_same():
+    plain, other = trained(), trained(precision="bfloat16")
+    assert not equal(plain[0], other[0])
+    for name, tensor in plain[0].items():
+        torch.testing.assert_close(other[0][name], tensor, rtol=0.2, atol=0.05)
+
+
+def test_the_switch_of_the_version_before_still_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="mixed_precision= is precision='bfloat16' now"):
+        assert TrainingConfig(mixed_precision=True).precision == "bfloat16"
+    with pytest.warns(FutureWarning, match="float32"):
+        assert TrainingConfig(mixed_precision=False).precision == "float32"

@@ -189,7 +189,7 @@ OTHERS = {
     "clip_norm": 1.0,
     "average_decay": 0.9,
     "seed": 1,
-    "mixed_precision": True,
+    "precision": "bfloat16",
 }
 
 

@@ -1,6 +1,7 @@
 """The command's entry: what holds for all commands, and errors as one-line messages."""
 
 import logging
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -13,13 +14,14 @@ from olinear.cli.bench import bench
 from olinear.cli.common import print_message
 from olinear.cli.data import data
 from olinear.cli.demo import demo
-from olinear.cli.errors import report_error
+from olinear.cli.errors import in_options, report_error
 from olinear.cli.export import export
 from olinear.cli.fit import fit
 from olinear.cli.inspect import inspect
 from olinear.cli.models import models
 from olinear.cli.predict import predict
 from olinear.cli.settings import settings
+from olinear.core.settings import with_present_options
 
 HELP = """Forecast related time series with OLinear.
 
@@ -66,13 +68,23 @@ def _common(
         logging.basicConfig(level=logging.INFO, format="%(message)s")
 
 
+def _take_old_names(arguments: list[str]) -> list[str]:
+    """Options of the version before by their present names, with a line for each."""
+    with warnings.catch_warnings(record=True) as renamed:
+        warnings.simplefilter("always")
+        present = with_present_options(arguments)
+    for each in renamed:
+        print_message(f"note: {in_options(str(each.message))}")
+    return present
+
+
 def run(arguments: list[str]) -> int:
     """Run the command and give its exit code: 2 for a user's mistake, with a one-line message; --debug shows where.
 
     --debug may stand anywhere. With --json an error is an object on standard output, too, also one of usage.
     """
     debug, as_json = "--debug" in arguments, "--json" in arguments
-    arguments = [each for each in arguments if each != "--debug"]
+    arguments = _take_old_names([each for each in arguments if each != "--debug"])
     try:
         code = app(arguments, standalone_mode=not as_json)
     except SystemExit as end:

@@ -14,7 +14,7 @@ from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Frequency
 from olinear.models import MODELS, Source, card_of
 
-FORMAT, VERSION = "olinear-model", 4
+FORMAT, VERSION = "olinear-model", 5
 CONFIG: str = "config.json"
 OLD_WEIGHTS: str = "weights.safetensors"
 WEIGHTS = r"weights(-[0-9a-f]{16})?\.safetensors"  # all names that the file of the tensors can have
@@ -113,7 +113,18 @@ def upgrade(raw: dict[str, Any]) -> dict[str, Any]:
         if isinstance(style, dict):
             raw = raw | {"style": style | {"zone": raw.get("time_zone")}}
         raw = raw | {"format_version": 4}
+    if raw["format_version"] == 4:
+        raw = raw | {"settings": _settings_of_4(raw.get("settings")), "format_version": 5}
     return raw
+
+
+def _settings_of_4(old: Any) -> Any:
+    """Up to format 4, precision was a switch for CUDA; what it was fitted with forecasts in float32."""
+    training = old.get("training") if isinstance(old, Mapping) else None
+    if not isinstance(training, Mapping) or "mixed_precision" not in training:
+        return old
+    rest = {name: value for name, value in training.items() if name != "mixed_precision"}
+    return {**old, "training": rest | {"precision": "auto" if training["mixed_precision"] is True else "float32"}}
 
 
 def _settings_of_1(old: Any) -> Any:

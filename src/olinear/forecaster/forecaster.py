@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from olinear.core import ConfigError, DataError, NotFittedError
 from olinear.core.runtime import Amount, Waiting, within_memory
-from olinear.core.settings import Settings, check_given, leaves
+from olinear.core.settings import Settings, check_given, leaves, old_arguments
 from olinear.data.frames import Panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
@@ -118,8 +118,10 @@ class Forecaster(Reports):
         bounds: str | tuple[float | None, float | None] = "auto",
         point: Literal["median", "mean"] = "median",
         progress: bool = True,
+        **renamed: Any,
     ):
         arguments = {name: value for name, value in locals().items() if name in leaves()}
+        arguments |= old_arguments(renamed)
         self._parameters = arguments | {"progress": progress}  # as given, for get_params and repr
         self.progress = progress
         self._source = model

@@ -60,8 +60,7 @@ def train(
     left alone; a second thread that trains meanwhile is refused, for both would draw from that state.
 
     Args:
-        task: what it is trained for; forecasting with the loss of `config`, if left out.
-        optimizer: `make(parameters, config)`, in the place of the one that `config` names.
+        task, optimizer: what it is trained for, and `make(parameters, config)`; as `config` names them, if left out.
         callbacks: what listens, and may end the run.
         checkpoint: a file to keep the run in, replaced after every epoch and every `checkpoint_seconds`.
             It belongs to one run at a time; a second one is refused.
@@ -70,14 +69,12 @@ def train(
         name: what an epoch is called in that line and in the log.
     """
     config = config or TrainingConfig()
-    task = task or Forecast(config.loss)
+    task, device = task or Forecast(config.loss), pick_device(config.device)
     path = None if checkpoint is None else Path(checkpoint)
-    device = pick_device(config.device)
     if traits_of(model).closed_form:
         return _solve(model, training, validation, config, task, device)
     model.to(device)
-    with fitting_threads(model, device):
-        precision = settle_precision(model, training, task, config, device, path if resume else None)
+    precision = settle_precision(model, training, task, config, device, path if resume else None)
     config = config.model_copy(update={"precision": precision})
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer)

@@ -12,6 +12,7 @@ from olinear.core.runtime import (
     check_precision,
     count_multiplications,
     device_of,
+    fitting_threads,
     has_bfloat16,
     own_randomness,
     quicker_precision,
@@ -39,12 +40,12 @@ def settle_precision(
         return config.precision
     if going_on is not None and going_on.exists():
         return read_record(going_on).get("config", {}).get("precision", "float32")
-    if not has_bfloat16(device) or (_size(model, training, config.batch_size) or LEAST) < LEAST:
-        return "float32"
     shapes = tuple(parameter.shape for parameter in model.parameters())
+    if not shapes or not has_bfloat16(device) or (_size(model, training, config.batch_size) or LEAST) < LEAST:
+        return "float32"
     key = (type(model), shapes, config.batch_size, device, torch.get_num_threads())
     if key not in _measured:
-        with own_randomness(0, device):
+        with own_randomness(0, device), fitting_threads(model, device):
             _measured[key] = _measure(model, training.to(device), task, config.batch_size, device)
     return _measured[key]
 

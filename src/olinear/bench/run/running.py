@@ -15,7 +15,7 @@ from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.recipes import Recipe
 from olinear.bench.store.rows import Row
 from olinear.core import DataError
-from olinear.core.runtime import commit, on_same_device, peak_memory, versions
+from olinear.core.runtime import commit, computing_in, on_same_device, peak_memory, versions
 from olinear.data.windows import Windows
 from olinear.evaluation import Context, Scores, SeasonalScale, evaluate, window_errors
 from olinear.models import answer, for_inference, windows_at_once
@@ -45,14 +45,16 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
     at_once = windows_at_once(model, 128, recipe.training.batch_size)
     past = Context(scale=SeasonalScale.of(target.scaled[: len(target.split.train)]))
-    scores = evaluate(compact, test, at_once, context=past)
+    with computing_in(report.precision):
+        scores = evaluate(compact, test, at_once, context=past)
     if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
         raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")
     row = _row(job, scores, report, sum(parameter.numel() for parameter in model.parameters()))
     if not job.is_first:
         return Outcome(row)
-    errors = window_errors(compact, test, at_once).float().cpu().numpy()
-    return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job, recipe) else None, errors)
+    with computing_in(report.precision):
+        errors = window_errors(compact, test, at_once).float().cpu().numpy()
+        return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job, recipe) else None, errors)
 
 
 def _train(
@@ -79,6 +81,7 @@ def _row(job: JobKey, scores: Scores, report: TrainingReport, parameters: int) -
         versions=versions(),
         commit=commit(),
         validation_loss=report.best_loss,
+        precision=report.precision,
     )
 
 

@@ -169,6 +169,11 @@ def _rank(job: JobKey, value: str, tasks: TaskSet) -> Recipe:
     return replace(recipe, options={**recipe.options, "rank": int(value)})
 
 
+def _precision(job: JobKey, value: str, tasks: TaskSet) -> Recipe:
+    recipe = plain_recipe(job, tasks)
+    return replace(recipe, training=recipe.training.model_copy(update={"precision": value}))
+
+
 # Values
 
 
@@ -185,6 +190,12 @@ def _dataset(value: str, tasks: TaskSet) -> str:
 def _name(value: str, tasks: TaskSet) -> str:
     if value == "main":
         raise ValueError("the main setting is the variant main")
+    return value
+
+
+def _other_precision(value: str, tasks: TaskSet) -> str:
+    if value not in ("bfloat16", "auto"):
+        raise ValueError("write precision=bfloat16 or precision=auto; float32 is the variant main")
     return value
 
 
@@ -212,4 +223,5 @@ VARIANTS: dict[str, Variation] = {
     "embed": Variation(_embedding, _count, options=("embed_dim",)),
     "rank": Variation(_rank, _count, options=("rank",)),
     "setting": Variation(_setting, _name),
+    "precision": Variation(_precision, _other_precision),
 }

@@ -37,9 +37,11 @@ class Facts:
     commit: str = ""
     error: str = ""
     validation_loss: float | None = None
+    precision: str = ""  # that it was trained and scored with; empty in rows of before, which are of float32
 
 
 FACTS = tuple(each.name for each in fields(Facts))
+LATER = ("precision",)  # facts that a file has only if a row of it does
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def columns_of(rows: Sequence[Row]) -> list[str]:
     """The columns of a file that holds these rows."""
     metrics = dict.fromkeys(name for row in rows for name in row.scores)
     other = dict.fromkeys(name for row in rows for name in row.other)
-    return ["schema", *JOB, *metrics, *FACTS, *other]
+    facts = [name for name in FACTS if name not in LATER or any(getattr(row, name) for row in rows)]
+    return ["schema", *JOB, *metrics, *facts, *other]
 
 
 def cells_of(row: Row, columns: Sequence[str]) -> list[Any]:

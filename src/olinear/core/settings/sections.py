@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from olinear.core.settings.bounds import as_bounds
 from olinear.core.settings.names import as_names
+from olinear.core.settings.renamed import with_present_names
 
 Loss = Literal["weighted_l1", "l1", "l2"]
 Schedule = Literal["type1", "type3", "decay", "stairs", "cosine", "onecycle", "constant"]
@@ -168,6 +169,11 @@ class TrainingConfig(Section):
         "has units for it and a measurement of the model says that it is quicker",
     )
     checkpoint_seconds: float = Field(30.0, ge=0, description="time between checkpoints within an epoch")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_old_names(cls, given: Any) -> Any:
+        return with_present_names(given) if isinstance(given, dict) else given
 
 
 class FitTraining(TrainingConfig):
