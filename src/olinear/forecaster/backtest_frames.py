@@ -18,7 +18,7 @@ Origins = NDArray[np.intp]
 # What making a frame takes, in numbers of 8 bytes a forecast: times its columns, and more in a long table for ids
 # and times. As measured; polars and pyarrow get their columns by way of Python's numbers.
 PANDAS, OTHERS = (2.5, 6.0), (4.0, 10.0)
-LARGE = 10**9  # bytes that are worth a word before they are taken
+LARGE = 10**9  # bytes that are worth a note before they are taken
 
 
 class Kept:

@@ -45,7 +45,8 @@ def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.
     new = _names(panel, is_new(panel.values[:n_train]) & active)
     if new:
         text = (
-            f"{len(new)} series tell next to nothing in the rows that train, and are scaled by their own rows so far: "
+            f"{len(new)} series have next to no values or movement in the rows that train, and are scaled by their own "
+            f"rows so far: "
             f"{', '.join(new[:SHOWN])}"
         )
         notes.append(Note("series-new", text, new))

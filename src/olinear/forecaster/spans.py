@@ -32,11 +32,11 @@ def split_rows(panel: Panel, settings: Settings) -> Split:
     holdout = min(settings.validation.holdout, judging - horizon)
     if holdout < horizon:
         holdout = 0
-    _say_why(panel, settings, judging, holdout)
+    _note_few(panel, settings, judging, holdout)
     return Split.by_counts(rows - judging, judging - holdout, holdout)
 
 
-def _say_why(panel: Panel, settings: Settings, judging: int, holdout: int) -> None:
+def _note_few(panel: Panel, settings: Settings, judging: int, holdout: int) -> None:
     """A note where fewer rows are held out than were asked for, or none for want of rows."""
     asked, horizon = settings.validation.holdout, settings.horizon
     if not judging:
@@ -58,8 +58,8 @@ def _say_why(panel: Panel, settings: Settings, judging: int, holdout: int) -> No
 def fit_scaler(values: NDArray[np.float64], split: Split) -> StandardScaler:
     """Standardising by the training rows; a series that is new there by the rows that validate, too.
 
-    Only where even these tell next to nothing do the held-out rows have a say: in a wrong unit a series would rule
-    every loss.
+    Only where even these hold next to nothing do the held-out rows count: in a wrong unit a series would rule every
+    loss.
     """
     known = split.test.start
     later = values[len(split.train) :].copy()
