@@ -73,7 +73,7 @@ def note_on_time(settings: Settings, n_series: int, steps: int, an_epoch: float,
         fewer = max(1, min(3, epochs // 4))
         ways.append(f"max_epochs={fewer} (about {duration(an_epoch * fewer)})")
     if n_series >= MANY_SERIES and settings.model.rank is None:
-        ways.append("rank=16, for series are many")
+        ways.append("rank=16, since there are many series")
     if steps >= MANY_STEPS and settings.training.batch_size < LARGE_BATCH:
         ways.append(f"batch_size={LARGE_BATCH}, for fewer steps")
     ways.append("the newest rows alone, or rows of a longer step")

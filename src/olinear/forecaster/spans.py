@@ -43,10 +43,10 @@ def _note_few(panel: Panel, settings: Settings, judging: int, holdout: int) -> N
         return
     if holdout < asked:
         text = f"{holdout} of {asked} rows" if holdout else "no rows"
-        why = f"{judging} rows that validate must leave one horizon of {horizon} to choose by"
+        why = f"of {judging} validation rows one horizon of {horizon} must remain for early stopping"
     elif not asked and not default_holdout(judging, horizon):
         text = "no rows"
-        why = f"of {judging} rows that validate three horizons would be needed, {3 * horizon} rows"
+        why = f"{3 * horizon} validation rows (three horizons) are needed, found {judging}"
     else:
         return
     left = "" if holdout else ", and the fit is not scored next to naive forecasts"

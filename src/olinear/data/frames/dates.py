@@ -77,7 +77,7 @@ def _without_letters(text: Sequence[str], shapes: Iterable[str], name: str, cloc
     if not letters:
         return list(text), clock
     if clock.target is None and clock.zone is None:
-        raise DataError(f"times in {name!r} are in {sorted(letters)[0]}, which several zones are called: pass tz=")
+        raise DataError(f"times in {name!r} are in {sorted(letters)[0]}, a name that several zones share: pass tz=")
     if clock.target is None:
         clock = replace(clock, tz=clock.zone)
     return [LETTERS.sub("", cell) for cell in text], clock

@@ -69,7 +69,7 @@ def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -
             try:
                 text = content.decode(kind)
             except UnicodeError as error:
-                raise DataError(f"{name} is not the {kind} that its first bytes say: {error}") from error
+                raise DataError(f"{name} begins as {kind} but is none: {error}") from error
             if kind == "utf-16":
                 notes.append(Note("read-encoding", f"{name} was read as UTF-16, by the mark at its beginning"))
             return text
@@ -122,7 +122,7 @@ def find_dialect(
         sep, first = declared[1], first + 1
     sep = _find_separator(lines[first:], name) if sep is None else WORDS.get(sep, sep)
     if len(sep) != 1 and sep != SPACES:
-        raise ConfigError(f"sep must be one sign, such as ';', or 'tab' or 'space', found {sep!r}")
+        raise ConfigError(f"sep must be one character, such as ';', or 'tab' or 'space', found {sep!r}")
     if sep != ",":
         notes.append(Note("read-delimiter", f"cells are separated by {NAMES.get(sep, repr(sep))}"))
     rows = [(row, first + end) for row, end in cut(lines[first:], sep)]

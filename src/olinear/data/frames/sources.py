@@ -20,8 +20,8 @@ KINDS: dict[str, Kind] = {
     ".xlsm": "excel",
 }
 PACKED = (".gz", ".zip", ".xz", ".bz2")
-OTHERS = (".json", ".jsonl", ".ndjson", ".xls", ".ods", ".xml", ".html", ".yaml", ".yml", ".h5", ".hdf5")
-OTHERS = (*OTHERS, ".sqlite", ".db")
+OTHERS = {".json", ".jsonl", ".ndjson", ".xls", ".ods", ".xml", ".html", ".yaml", ".yml"}
+OTHERS |= {".h5", ".hdf5", ".sqlite", ".db"}
 ENDINGS = ".csv, .tsv, .txt (each also .gz, .zip, .xz), .parquet, .feather or .xlsx"
 DAMAGED = (OSError, EOFError, ValueError, RuntimeError, KeyError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 MAGIC: tuple[tuple[bytes, Kind, str], ...] = (
