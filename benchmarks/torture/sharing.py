@@ -1,4 +1,4 @@
-"""One name, several processes: readers beside a saver, savers together, writers of one file, fits with one `--out`.
+"""One name, several processes: readers during saves, savers together, writers of one file, fits with one `--out`.
 
     python benchmarks/torture/sharing.py          # about three minutes; rows that are there are not computed again
     python benchmarks/torture/sharing.py --short
@@ -60,7 +60,7 @@ def keep_writing(kind: Kind, place: Path, begin: int) -> Callable[[], None]:
 
 
 def reads(kind: Kind, name: str, writers: int, cases: int) -> dict[str, object]:
-    """So many reads beside so many writers, each of which must still be at work at the end."""
+    """So many reads during so many writers' work, each of which must still be at work at the end."""
     failures, seen, example = 0, set(), ""
     with tempfile.TemporaryDirectory() as work:
         ways = place_and_link(work, name)
@@ -159,7 +159,7 @@ def parts(share: int = 1) -> Iterator[tuple[str, Callable[[], dict[str, object]]
     def reading(kind: str, name: str, writers: int, cases: int) -> Callable[[], dict[str, object]]:
         return lambda: reads(kinds[kind], name, writers, cases // share)
 
-    yield f"{LOADS:,} loads (reads) beside a saver", reading("model", "model", 1, LOADS)
+    yield f"{LOADS:,} loads (reads) during saves", reading("model", "model", 1, LOADS)
     yield f"{SAVES} saves of a model by four savers", lambda: saves(kinds["model"], 4, SAVES // share)
     yield f"{READS:,} reads of one --out with four writers", reading("--out", "a.csv", 4, READS)
     yield f"{READS:,} reads of one Parquet --out with four writers", reading("--out", "a.parquet", 4, READS)

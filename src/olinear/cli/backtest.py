@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 ALL = "(all)"
 FIRST = {"standardised_mae": "std MAE", "standardised_mse": "std MSE", "mase": "MASE"}
 IN_UNITS = ("mse", "rmse", "mae", "crps", "width")  # mean over series of different units: for a single one at best
-MOST_SERIES = 20
 
 
 def backtest(
@@ -41,7 +40,7 @@ def backtest(
 
     First come errors in which series of any unit count alike: on the standardised scale (each series divided by its
     standard deviation in training), and MASE. Coverage is the share of values inside the interval.
-    docs/forecasting.md says what the other scores are. Rows of the fit flatter: use newer ones.
+    docs/forecasting.md explains the other scores. Scores on rows of the fit flatter: use newer ones.
 
     Example: olinear backtest model newer.csv --windows 20
     """
@@ -58,7 +57,7 @@ def backtest(
     note.rest(done.notes)
     if out is not None:
         print_message(f"{result.windows} windows written to {out}")
-    worth = result.worth(None if every else MOST_SERIES)
+    worth = result.worth(None) if every else result.worth()
     if as_json:
         found = {"windows": result.windows, "in_sample": result.in_sample, "worth": worth, "notes": done.notes}
         print_json(found | {"metrics": result.metrics.to_dict("records")})

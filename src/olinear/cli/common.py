@@ -36,10 +36,9 @@ Memory = Annotated[
 
 def check_picture(path: str | None) -> None:
     """Refuse a picture that could not be drawn or written, before any work is done for it."""
-    from olinear.data.frames import check_writable
-
     if path is None:
         return
+    from olinear.data.frames import check_writable
     from olinear.evaluation.plots import check_ending, require_matplotlib
 
     if path in ("", "-"):
@@ -183,8 +182,6 @@ def _draw_table(columns: Sequence[tuple[str, Any, bool]], rows: Sequence[Sequenc
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.4g}"
-    from olinear.cli.errors import visible
-
     return visible(str(value))
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from olinear.cli import STOPPED
 from olinear.cli.common import Json, Memory, NotesOnce, print_json, print_message, print_table
 from olinear.cli.options import Config, with_settings
 from olinear.cli.worth import print_by_series, print_worth
@@ -48,7 +49,7 @@ def fit(
 
     The table is wide (a time column and one column a series) or long (unique_id, ds, y). Everything but the file and
     the horizon has a default from the data. The newest fifth of the rows validates; the newest of those are seen by no
-    choice, and say how much better the fit is than naive forecasts. `olinear settings` says what each setting means.
+    choice, and show how much better the fit is than naive forecasts. `olinear settings` explains each setting.
 
     Example: olinear fit data.csv --horizon 24 --out model
     """
@@ -81,7 +82,7 @@ def _fit(request: Any, note: NotesOnce, as_json: bool) -> None:
         result = fit_and_save(request)
     except KeyboardInterrupt:
         print_message("\nstopped; the same command with --resume goes on from the last checkpoint")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     report = result.report
     note.rest(report["notes"])
     if as_json:

@@ -49,7 +49,7 @@ def predict(
 
     Without a file it goes on from the last rows the model was fitted on. With one, from the file's last rows: the same
     series, at least as many rows as the model looks back on. No refit is needed. All series are forecast together;
-    --series says which are in the answer and in the picture, which otherwise shows the first six.
+    --series chooses which are in the answer and in the picture, which otherwise shows the first six.
 
     Example: olinear predict model --out forecast.csv --plot forecast.png --levels 80,95
     """

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from olinear.core import Note
-from olinear.core.runtime import in_words, memory_budget
+from olinear.core.runtime import format_bytes, memory_budget
 from olinear.data.frames import Panel, build_frame, check_streamable, open_stream, write_file
 
 Values = NDArray[np.float64]
@@ -18,7 +18,7 @@ Origins = NDArray[np.intp]
 # What making a frame takes, in numbers of 8 bytes a forecast: times its columns, and more in a long table for ids
 # and times. As measured; polars and pyarrow get their columns by way of Python's numbers.
 PANDAS, OTHERS = (2.5, 6.0), (4.0, 10.0)
-LARGE = 10**9  # bytes that are worth a word before they are taken
+LARGE = 10**9  # bytes that are worth a note before they are taken
 
 
 class Kept:
@@ -80,10 +80,10 @@ def keep_forecasts(panel: Panel, shape: tuple[int, int, int], levels: int, out: 
     size, budget = forecast_bytes(panel, shape, levels), memory_budget()
     what = "the forecasts of {} windows, {} steps and {} series".format(*shape)
     if size <= budget:
-        large = Note("backtest-large", f"{what} take about {in_words(size)} of memory")
+        large = Note("backtest-large", f"{what} take about {format_bytes(size)} of memory")
         yield InMemory(panel, shape[0], out, *([large] if size > LARGE else []))
         return
-    what = f"{what} would take about {in_words(size)} of memory, and {in_words(budget)} may be used"
+    what = f"{what} would take about {format_bytes(size)} of memory, and {format_bytes(budget)} may be used"
     if out is None:
         remedy = "pass out='forecasts.parquet', which takes them piece by piece, fewer windows, or more with memory="
         yield Kept(Note("backtest-forecasts-left-out", f"{what}: only scores are given; for the forecasts {remedy}"))

@@ -19,7 +19,7 @@ class BacktestScores:
         self._scorers: dict[str, tuple[Scorer, Scorer]] = {}  # forecaster -> in original units, and standardised
 
     def add(self, outputs: dict[str, Output], batch: Batch) -> None:
-        """Score what each forecaster says to some windows."""
+        """Score the forecasts of some windows by each forecaster."""
         for name, output in outputs.items():
             if name not in self._scorers:
                 self._scorers[name] = Scorer(context=self._context), Scorer(STANDARDISED)

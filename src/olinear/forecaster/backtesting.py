@@ -14,16 +14,16 @@ from olinear.evaluation import Context, SeasonalScale, drift, last_value, season
 from olinear.forecaster.backtest_frames import Kept, keep_forecasts
 from olinear.forecaster.backtest_scores import BacktestScores
 from olinear.forecaster.fitted import BATCH, Fitted
-from olinear.forecaster.intervals import bound_columns, check_level
+from olinear.forecaster.intervals import bound_columns
 from olinear.forecaster.known import History
 from olinear.forecaster.limits import check_range
-from olinear.forecaster.worth import summarise
+from olinear.forecaster.worth import MOST_LISTED, summarise
 
 Values = NDArray[np.float64]
 Bounds = dict[float, tuple[Values, Values]]  # level -> (low, high), each `w h n`
 LAST, SEASONAL, DRIFT = "last value", "seasonal naive", "drift"
 WORK = 2**28  # bytes that forecasting and scoring some windows together may take
-USUAL_WIDTH = 512  # of a model whose settings do not say how wide it is
+USUAL_WIDTH = 512  # of a model whose settings have no width
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Backtest:
     in_sample: int  # windows with a target in the training rows
     on_size: tuple[str, ...] = ()  # notes on forecasts that are large, or were left out
 
-    def worth(self, most: int | None = 20) -> dict[str, Any]:
+    def worth(self, most: int | None = MOST_LISTED) -> dict[str, Any]:
         """How much better the forecasts are than the best naive ones, together and for the `most` worst series."""
         return summarise(self.metrics, most)
 
@@ -84,7 +84,7 @@ def run_backtest(
 ) -> Backtest:
     """Forecast from `windows` origins, the last ones that leave a whole horizon.
 
-    Some windows at a time: as many as the sizes of data and model say, so that the memory there is changes no number.
+    Some windows at a time: as many as follow from the sizes of data and model, so that free memory changes no number.
     """
     settings = fitted.settings
     origins = find_origins(len(panel), settings.lookback, settings.horizon, windows, stride)
@@ -100,8 +100,6 @@ def run_backtest(
 
 def score_origins(fitted: Fitted, panel: Panel, origins: NDArray[np.intp], levels: list[float], kept: Kept) -> Any:
     """A table of all scores of the forecasts from some origins, next to naive ones; `kept` takes the forecasts."""
-    for level in levels:
-        check_level(level)
     settings = fitted.settings
     horizon, season = settings.horizon, panel.frequency.season
     known = fitted.history(panel)
@@ -144,8 +142,7 @@ def find_origins(rows: int, lookback: int, horizon: int, windows: int, stride: i
 def _naive(
     known: History, origins: NDArray[np.intp], lookbacks: Values, horizon: int, season: int
 ) -> dict[str, Output]:
-    """The forecasts to beat; a season that is longer than the rows there are is cut to them."""
-    season = min(season, int(origins[0]))
+    """The forecasts to beat; there must be a season of rows before each origin."""
     repeat = seasonal_naive(horizon, season)  # origin by origin: a season can be much longer than a lookback
     seasonal = [repeat(torch.from_numpy(known.before(origin, season).values)) for origin in origins[:, None]]
     rows = torch.from_numpy(lookbacks)

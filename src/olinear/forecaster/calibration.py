@@ -32,7 +32,7 @@ FEW = 20  # windows of a series: with fewer, all series share one distribution
 def lookback_scale(x: Tensor, stale: Tensor | None = None) -> Tensor:
     """The deviation of each series over its lookback on the standardised scale, `b t n -> b n`, never near 0.
 
-    Of a series whose last value is `stale` rows old, `b n`, the rows carried forward tell nothing: its deviation is
+    Of a series whose last value is `stale` rows old, `b n`, the rows carried forward hold no news: its deviation is
     that of the rows before, drawn to that of training (1) as they become fewer.
     """
     if stale is None or not bool((stale > 0).any()):

@@ -8,10 +8,10 @@ from olinear.core import Note
 from olinear.core.settings import Settings
 from olinear.training import Callback
 
-LONG = 60.0  # seconds: a fit that takes longer is said to
+LONG = 60.0  # seconds: a fit that takes longer is noted
 TOO_LONG = 600.0  # and how to shorten it
-LOOK = 0.2  # seconds of steps that tell the time of one
-SLOW = 5.0  # seconds of a first step that tells enough by itself
+LOOK = 0.2  # seconds of steps from which the time of one is known
+SLOW = 5.0  # seconds of a first step that is enough by itself
 FORWARD = 0.25  # of the time that a window takes in training, it takes in validation
 CALIBRATING = 1.1  # times the training: what calibration adds
 MANY_SERIES = 500
@@ -35,7 +35,7 @@ class FirstEstimate(Callback):
         self._settings, self._n_series, self._found = settings, n_series, found
         self._work = (1 + FORWARD * validating) * CALIBRATING
         self._since = time.monotonic()
-        self._steps = -1  # the first tells only that it is over
+        self._steps = -1  # of the first only the end is seen
         self._open = True
 
     def started(self, run: Any) -> None:
@@ -73,7 +73,7 @@ def note_on_time(settings: Settings, n_series: int, steps: int, an_epoch: float,
         fewer = max(1, min(3, epochs // 4))
         ways.append(f"max_epochs={fewer} (about {duration(an_epoch * fewer)})")
     if n_series >= MANY_SERIES and settings.model.rank is None:
-        ways.append("rank=16, for series are many")
+        ways.append("rank=16, since there are many series")
     if steps >= MANY_STEPS and settings.training.batch_size < LARGE_BATCH:
         ways.append(f"batch_size={LARGE_BATCH}, for fewer steps")
     ways.append("the newest rows alone, or rows of a longer step")

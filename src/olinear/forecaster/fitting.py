@@ -100,7 +100,7 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
 
 
 def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run: Run) -> FirstEstimate:
-    """What says how long a fit takes as soon as that is known."""
+    """Notes how long a fit takes as soon as that is known."""
 
     def found(note: Note) -> None:
         fitted.panel.notes.append(note)

@@ -45,7 +45,7 @@ class SavedConfig(BaseModel):
     series: list[str]
     active: list[bool]
     nonnegative: list[bool]
-    whole: list[bool] = []  # none in folders of before
+    whole: list[bool] = []  # empty in folders of formats 1 to 3
     frequency: Frequency
     style: FrameStyle
     time_zone: str | None

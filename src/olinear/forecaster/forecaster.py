@@ -38,7 +38,7 @@ class Forecaster(Reports):
         time, id, value: column names, where they are not the usual ones.
         series, drop: names of what is to be read, and of what is not.
         time_format, dayfirst, tz, utc: how times are written, and the zone they are in.
-        sep, decimal, thousands, encoding, na, skip_rows, header: how a text file is written, where it does not tell.
+        sep, decimal, thousands, encoding, na, skip_rows, header: how a text file is written, where that is not found.
         missing: `"bridge"` carries the last value over a gap as input and leaves gaps out of loss and scores; `"error"`
             refuses gaps.
         model: a name in `olinear models`, a class `Model(n_series, lookback, horizon, **options)`, or a module
@@ -144,7 +144,7 @@ class Forecaster(Reports):
         """Train on a frame, or a file by its path. With `checkpoint` and `resume`, a fit that was killed goes on.
 
         `callbacks` listen to the training and may end it, which leaves the best weights so far. Calibration takes up to
-        `memory` ("2GB", a share of what is free; a quarter if left out). `notify` gets at once what a fit may take.
+        `memory` ("2GB", a share of what is free; a quarter if left out). `notify` gets notes at once, as `fit-long`.
         """
         panel = self._open(data)
         settings = self.choose(panel)
@@ -209,6 +209,7 @@ class Forecaster(Reports):
         The origins are the last `windows` that leave a whole horizon, a horizon apart (or closer where rows are few);
         `in_sample` of the result counts those the model was trained on. Forecasts that would take more than `memory`
         (as in `fit`) are None in the result, with a note; `out`, a file, gets them all the same, piece by piece.
+        `notify` gets notes before the work begins.
         """
         check_range(windows=windows, stride=stride)
         panel, target = self.read(data), None if out is None else str(out)
@@ -227,8 +228,9 @@ class Forecaster(Reports):
         """
         fitted = load_fitted(check_path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
-        loaded._parameters |= {name: value for name, value in as_given(fitted.settings).items() if name != "model"}
-        loaded._given, loaded._like = check_given(as_given(fitted.settings)), fitted.panel
+        given = as_given(fitted.settings)
+        loaded._parameters |= {name: value for name, value in given.items() if name != "model"}
+        loaded._given, loaded._like = check_given(given), fitted.panel
         loaded._fitted = fitted
         return loaded
 

@@ -20,7 +20,7 @@ from olinear.forecaster.calibration import (
     stale_scores,
 )
 from olinear.forecaster.limits import check_level
-from olinear.forecaster.quantiles import between, conformal, curve_of, normal, pooled, tellable
+from olinear.forecaster.quantiles import between, conformal, curve_of, has_quantile, normal, pooled
 
 __all__ = ["LEAST_DEVIATION", "PREDICTED", "Intervals", "bound_columns", "check_level", "lookback_scale"]
 
@@ -68,7 +68,8 @@ class Intervals:
         count = (~np.isnan(scores)).sum(0)  # h n
         blocks = max((len(windows) + windows.horizon - 1) // windows.horizon, 1)
         series = int((count > 0).any(0).sum())
-        few = pooled(scores, EVERY, blocks * min(series, INDEPENDENT)) if not tellable(count, EVERY[-1]).all() else None
+        enough = has_quantile(count, EVERY[-1]).all()
+        few = None if enough else pooled(scores, EVERY, blocks * min(series, INDEPENDENT))
         wanted = _kept(scores.shape[1] * scores.shape[2])
         levels = sorted({*wanted, *KEPT[1]})
         quantiles = conformal(scores, levels)
@@ -76,7 +77,7 @@ class Intervals:
         quantiles = np.where(count > 0, quantiles, widest)  # no target at all: as wide as the widest of the others
         if few is not None:
             for index, level in enumerate(levels):
-                own = tellable(count, level) | (count == 0)
+                own = has_quantile(count, level) | (count == 0)
                 quantiles[index] = np.where(own, quantiles[index], np.maximum(quantiles[index], few[level - 1]))
             quantiles = np.maximum.accumulate(quantiles, axis=0)
         curve = None if wanted == EVERY else curve_of(quantiles, levels).astype(np.float16)
@@ -88,7 +89,7 @@ class Intervals:
     def with_stale(self, model: nn.Module, windows: Windows, n_train: int, most: int = MOST_STALE) -> Self:
         """Calibrated for series without recent values too, on at most `most` windows for each age of the last value.
 
-        The first `n_train` rows tell how far values lie from their mean, where no more is known of a series.
+        The first `n_train` rows show how far values lie from their mean, where no more is known of a series.
         """
         fresh = np.stack([self.at(level) for level in ANCHORS])
         training = windows.targets[:n_train].cpu().numpy()

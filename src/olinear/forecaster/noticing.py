@@ -25,7 +25,7 @@ def without_spikes(panel: Panel) -> Panel:
         for row, column in np.argwhere(spikes)[:SHOWN]
     ]
     more = f" and {spikes.sum() - SHOWN} more" if spikes.sum() > SHOWN else ""
-    text = f"taken as missing, for they lie 10,000 deviations from all others: {', '.join(where)}{more}"
+    text = f"taken as missing, because they lie 10,000 deviations from all others: {', '.join(where)}{more}"
     note = Note("outlier-missing", text, _names(panel, np.asarray(spikes.any(0))))
     before = [each for each in panel.notes if each.code != "outlier-suspected" or not {*each.about} <= {*note.about}]
     return replace(panel, values=np.where(spikes, np.nan, panel.values), notes=[*before, note])
@@ -45,7 +45,8 @@ def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.
     new = _names(panel, is_new(panel.values[:n_train]) & active)
     if new:
         text = (
-            f"{len(new)} series tell next to nothing in the rows that train, and are scaled by their own rows so far: "
+            f"{len(new)} series have next to no values or movement in the rows that train, and are scaled by their own "
+            f"rows so far: "
             f"{', '.join(new[:SHOWN])}"
         )
         notes.append(Note("series-new", text, new))
@@ -53,7 +54,7 @@ def notes_on(panel: Panel, settings: Settings, n_train: int, active: NDArray[np.
     if counts and settings.validation.point == "median" and settings.training.loss != "l2":
         text = (
             f"{len(counts)} series are counts ({', '.join(counts[:SHOWN])}): a forecast is their median, which sums to "
-            "less than the mean where zeros are many; point='mean' gives the mean"
+            "less than the mean where there are many zeros; point='mean' gives the mean"
         )
         notes.append(Note("series-counts", text, counts))
     season, lookback = panel.frequency.season, settings.lookback

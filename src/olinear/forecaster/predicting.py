@@ -49,7 +49,7 @@ def _check_beyond(trained: int, steps: int, recursive: bool, with_levels: bool) 
     if steps > most:
         raise ConfigError(
             f"forecasts that feed on forecasts reach {most} steps from a trained horizon of {trained}, asked for "
-            f"{steps}: beyond that they say nothing; ask for horizon={most} or less, or fit with a longer horizon"
+            f"{steps}: beyond that they mean nothing; ask for horizon={most} or less, or fit with a longer horizon"
         )
     if not recursive:
         raise ConfigError(

@@ -46,14 +46,14 @@ class Prediction:
     def plot(
         self, actual: Panel | None = None, title: str = "", *, series: Sequence[str] | str | None = None
     ) -> "Figure":
-        """A picture: three horizons of history (at least 48 steps), the forecast, intervals and what came, if known.
+        """A picture: three horizons of history (at least 48 steps), forecast, intervals and actual values, if known.
 
         The first six series, or those of `series`, as many as are named.
         """
         from olinear.evaluation.plots import plot_forecast
 
         shown = self if series is None else self.pick(series)
-        came = actual if actual is None or series is None else pick_series(actual, shown.forecast.series)
+        known = actual if actual is None or series is None else pick_series(actual, shown.forecast.series)
         history = shown.history.rows(slice(-max(3 * len(shown.forecast), 48), None))
         most = None if series is None else len(shown.forecast.series)
-        return plot_forecast(history, shown.forecast, shown.bounds, came, shown.deviation, title, most=most)
+        return plot_forecast(history, shown.forecast, shown.bounds, known, shown.deviation, title, most=most)

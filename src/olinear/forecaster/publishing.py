@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from olinear.core import CheckpointError, OutputError
-from olinear.core.runtime import LARGE, discard, follow, hold, is_older, is_oversized, open_patiently, replacing
+from olinear.core.runtime import LARGE_FILE, discard, follow, hold, is_older, is_oversized, open_patiently, replacing
 from olinear.forecaster.folder import CONFIG, FORMAT, OLD_WEIGHTS, WEIGHTS, SavedConfig, read_config, unreadable
 from olinear.forecaster.folder import write_config as text_of
 
@@ -186,7 +186,7 @@ def _read(folder: Path, name: str) -> bytes:
             raise FileNotFoundError(path)
         with open_patiently(path) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > LARGE and (name == CONFIG or is_oversized(file)):
+            if size > LARGE_FILE and (name == CONFIG or is_oversized(file)):
                 raise CheckpointError(f"{path} is too large to be one of a model: copy the folder again")
             file.seek(0)
             return file.read()

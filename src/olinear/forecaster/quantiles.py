@@ -33,7 +33,7 @@ def _parts(count: int, size: int) -> list[slice]:
     return [slice(first, first + size) for first in range(0, count, size)]
 
 
-def tellable(count: NDArray[np.integer], level: float) -> NDArray[np.bool_]:
+def has_quantile(count: NDArray[np.integer], level: float) -> NDArray[np.bool_]:
     """Whether so many scores have a quantile of that level: among 4, none is beyond 80 per cent."""
     return np.ceil((count + 1) * level / 100 - 1e-9) <= count
 

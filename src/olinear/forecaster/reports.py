@@ -1,4 +1,4 @@
-"""What a forecaster tells of itself: its report, and how it is shown."""
+"""The report of a forecaster, and how it is shown."""
 
 from typing import Any
 

@@ -32,21 +32,21 @@ def split_rows(panel: Panel, settings: Settings) -> Split:
     holdout = min(settings.validation.holdout, judging - horizon)
     if holdout < horizon:
         holdout = 0
-    _say_why(panel, settings, judging, holdout)
+    _note_few(panel, settings, judging, holdout)
     return Split.by_counts(rows - judging, judging - holdout, holdout)
 
 
-def _say_why(panel: Panel, settings: Settings, judging: int, holdout: int) -> None:
+def _note_few(panel: Panel, settings: Settings, judging: int, holdout: int) -> None:
     """A note where fewer rows are held out than were asked for, or none for want of rows."""
     asked, horizon = settings.validation.holdout, settings.horizon
     if not judging:
         return
     if holdout < asked:
         text = f"{holdout} of {asked} rows" if holdout else "no rows"
-        why = f"{judging} rows that validate must leave one horizon of {horizon} to choose by"
+        why = f"of {judging} validation rows one horizon of {horizon} must remain for early stopping"
     elif not asked and not default_holdout(judging, horizon):
         text = "no rows"
-        why = f"of {judging} rows that validate three horizons would be needed, {3 * horizon} rows"
+        why = f"{3 * horizon} validation rows (three horizons) are needed, found {judging}"
     else:
         return
     left = "" if holdout else ", and the fit is not scored next to naive forecasts"
@@ -58,8 +58,8 @@ def _say_why(panel: Panel, settings: Settings, judging: int, holdout: int) -> No
 def fit_scaler(values: NDArray[np.float64], split: Split) -> StandardScaler:
     """Standardising by the training rows; a series that is new there by the rows that validate, too.
 
-    Only where even these tell next to nothing do the held-out rows have a say: in a wrong unit a series would rule
-    every loss.
+    Only where even these hold next to nothing do the held-out rows count: in a wrong unit a series would rule every
+    loss.
     """
     known = split.test.start
     later = values[len(split.train) :].copy()

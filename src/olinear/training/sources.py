@@ -23,7 +23,7 @@ class Source(Protocol):
         ...
 
     def checksum(self, before: int = 0) -> int:
-        """A number that tells whether a resumed run reads the data it was begun with; it goes on from another."""
+        """A number that shows whether a resumed run reads the data it was begun with; it goes on from another."""
         ...
 
     def is_finite(self) -> bool:

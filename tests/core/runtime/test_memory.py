@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from olinear.core import ConfigError
-from olinear.core.runtime import free_memory, in_words, memory, memory_budget, parse_memory, within_memory
+from olinear.core.runtime import format_bytes, free_memory, memory, memory_budget, parse_memory, within_memory
 
 FREE = 8 * 10**9
 
@@ -56,7 +56,7 @@ def test_the_innermost_amount_holds(machine):
 
 @given(st.integers(1, 10**15))
 def test_sizes_in_words_are_read_back(size):
-    assert parse_memory(in_words(size).replace("bytes", "b")) == pytest.approx(size, rel=0.06) or size == 1
+    assert parse_memory(format_bytes(size).replace("bytes", "b")) == pytest.approx(size, rel=0.06) or size == 1
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ Length = Annotated[int, Field(ge=1)]
 class DatasetEntry(Strict):
     """A file of series: its first column is a date, each other one a series; `.txt` and `.npz` have no dates."""
 
-    file: str  # beside the file of tasks, or a whole path
+    file: str  # next to the file of tasks, or a whole path
     lookbacks: Annotated[tuple[Length, ...], Field(min_length=1)]
     horizons: Annotated[tuple[Length, ...], Field(min_length=1)]
     split: str | tuple[Length, Length, Length] = "7:1:2"  # training, validation, test: tenths, or rows

@@ -4,7 +4,7 @@ from olinear.core.runtime.devices import fitting_threads as fitting_threads
 from olinear.core.runtime.devices import on_same_device as on_same_device
 from olinear.core.runtime.devices import pick_device as pick_device
 from olinear.core.runtime.devices import solving_device as solving_device
-from olinear.core.runtime.files import LARGE as LARGE
+from olinear.core.runtime.files import LARGE_FILE as LARGE_FILE
 from olinear.core.runtime.files import clear_parts as clear_parts
 from olinear.core.runtime.files import discard as discard
 from olinear.core.runtime.files import follow as follow
@@ -22,8 +22,8 @@ from olinear.core.runtime.measuring import memory_growth as memory_growth
 from olinear.core.runtime.measuring import peak_memory as peak_memory
 from olinear.core.runtime.measuring import resident_memory as resident_memory
 from olinear.core.runtime.memory import Amount as Amount
+from olinear.core.runtime.memory import format_bytes as format_bytes
 from olinear.core.runtime.memory import free_memory as free_memory
-from olinear.core.runtime.memory import in_words as in_words
 from olinear.core.runtime.memory import memory_budget as memory_budget
 from olinear.core.runtime.memory import parse_memory as parse_memory
 from olinear.core.runtime.memory import within_memory as within_memory

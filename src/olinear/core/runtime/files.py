@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 PATIENCE = 5.0  # seconds that a rename waits for readers where they block it
 STALE = 3600.0  # seconds after which the temporary file of a killed writer is cleared
-LARGE = 2**28  # bytes that are read without a look at what they are
+LARGE_FILE = 2**28  # bytes; what is larger is looked at before it is read
 LONGEST = 230  # bytes of a name that leave room for what a temporary one has besides
 READERS_BLOCK = os.name == "nt"  # a file that is open can be neither replaced nor removed
 
@@ -86,11 +86,11 @@ def follow(path: Path) -> Path:
 def is_oversized(file: BinaryIO) -> bool:
     """Whether a file of tensors is far larger than it says at its beginning, so that it need not be read."""
     size = os.fstat(file.fileno()).st_size
-    if size <= LARGE:
+    if size <= LARGE_FILE:
         return False
     length = int.from_bytes(file.read(8), "little")
     try:
-        header = json.loads(file.read(length)) if length <= LARGE else {}
+        header = json.loads(file.read(length)) if length <= LARGE_FILE else {}
         return size > 8 + length + max(each["data_offsets"][1] for key, each in header.items() if key != "__metadata__")
     except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
         return True

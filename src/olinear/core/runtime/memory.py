@@ -65,7 +65,7 @@ def free_memory() -> int:
     return max(min([UNKNOWN if found is None else found, *limits]), 1)
 
 
-def in_words(size: float) -> str:
+def format_bytes(size: float) -> str:
     """A number of bytes for a person: 1.5 GB."""
     units = ["bytes", "kB", "MB", "GB", "TB"]
     power = next((power for power in range(len(units)) if size < 1000 ** (power + 1)), len(units) - 1)

@@ -41,7 +41,7 @@ class Waiting:
                 self._status.stop()
 
     def show(self, text: str) -> None:
-        """Say how far it is."""
+        """Show how far it is."""
         self._text = text
         if self._status is not None:
             self._status.update(_plain(text))

@@ -18,7 +18,7 @@ class Clock:
     Args:
         time_format: a pattern, or what whole numbers are (`numbered`).
         dayfirst: whether days stand before months.
-        dayfirst_given: whether a user says so, against which no cell may speak.
+        dayfirst_given: whether a user asked for that order; cells that contradict it are errors.
         tz: the zone that a user names.
         utc: whether times without an offset are UTC.
         zone: the zone of the rows that a model was fitted on.
@@ -67,7 +67,7 @@ def place(times: pd.DatetimeIndex, name: str, clock: Clock, from_text: bool) -> 
 
 
 def _localised(times: pd.DatetimeIndex, name: str, zone: str) -> pd.DatetimeIndex:
-    """Clock times of a zone; an hour that comes twice is told by the order of the rows, or is the first."""
+    """Clock times of a zone; an hour that comes twice is found by the order of the rows, or is the first."""
     missing = times.tz_localize(zone, nonexistent="NaT", ambiguous=np.ones(len(times), dtype=bool)).isna()
     if missing.any():
         row = int(missing.argmax())
@@ -83,7 +83,7 @@ def _localised(times: pd.DatetimeIndex, name: str, zone: str) -> pd.DatetimeInde
 
 
 def _inferred(times: pd.DatetimeIndex, zone: str) -> pd.DatetimeIndex:
-    """By the order of the rows where they tell; else the first of two, so that what is repeated is refused as such."""
+    """By the order of the rows where it decides; else the first of two, so that repeated times are refused as such."""
     try:
         return times.tz_localize(zone, ambiguous="infer")
     except Exception:  # pandas 2 raises what pytz has

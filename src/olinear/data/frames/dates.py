@@ -77,7 +77,7 @@ def _without_letters(text: Sequence[str], shapes: Iterable[str], name: str, cloc
     if not letters:
         return list(text), clock
     if clock.target is None and clock.zone is None:
-        raise DataError(f"times in {name!r} are in {sorted(letters)[0]}, which several zones are called: pass tz=")
+        raise DataError(f"times in {name!r} are in {sorted(letters)[0]}, a name that several zones share: pass tz=")
     if clock.target is None:
         clock = replace(clock, tz=clock.zone)
     return [LETTERS.sub("", cell) for cell in text], clock
@@ -168,7 +168,7 @@ def _months_of_years(dates: Sequence[str], name: str, clock: Clock, notes: list[
     found = {date: match for date in dates if (match := MONTH_YEAR.fullmatch(date))}
     if len(found) < len(dates):
         return {}
-    iso = {date: _iso_date(f"1 {match[1]} {_century(int(match[2]))}") for date, match in found.items()}
+    iso = {date: _iso_date(f"1 {match[1]} {full_year(int(match[2]))}") for date, match in found.items()}
     if None not in iso.values():
         times = pd.DatetimeIndex([pd.Timestamp(str(each)) for each in iso.values()])
         if len(times) < 2 or regularity(times, clock.freq) < (REGULAR, 1):
@@ -179,7 +179,8 @@ def _months_of_years(dates: Sequence[str], name: str, clock: Clock, notes: list[
     return iso
 
 
-def _century(year: int) -> int:
+def full_year(year: int) -> int:
+    """A year of which two digits are written."""
     return year + (1900 if year >= PIVOT else 2000)
 
 
@@ -229,7 +230,7 @@ def _ordered(match: re.Match[str], order: str) -> str | None:
     """The numbers of a date in an order, as year-month-day; None if they are no date then."""
     year, month, day = ORDERS[order](int(match[1]), int(match[3]), int(match[4]))
     if len(match[4]) == 2:
-        year = _century(year)
+        year = full_year(year)
     try:
         pd.Timestamp(year, month, day)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How the numbers of a text file are written: decimal points or commas, told by all of its cells together."""
+"""How the numbers of a text file are written: decimal points or commas, decided by all of its cells together."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -27,13 +27,13 @@ def read_columns(
     earlier: NumberStyle | None,
     notes: list[Note],
 ) -> tuple[dict[str, Parsed], NumberStyle]:
-    """The columns of a text file as numbers, all in one style: the given one, or what all cells together tell.
+    """The columns of a text file as numbers, all in one style: the given one, or what all cells together decide.
 
     Args:
         columns: the cells of each.
         sep: what separates cells; where it is a comma, a point is a decimal point.
         given: the style that was asked for.
-        na: what was said to stand for missing values.
+        na: what a user says stands for missing values.
         earlier: that of the rows that a model was fitted on, for cells that can be read in two ways.
         notes: takes what was decided.
     """
@@ -75,7 +75,7 @@ def _note_marks(
 
 
 class _Evidence:
-    """What cells with a point or a comma say: for which sign before decimals, or for either."""
+    """Which sign before decimals the cells with a point or a comma speak for, or that they allow either."""
 
     def __init__(self) -> None:
         self.votes = {".": 0, ",": 0}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from olinear.core import ConfigError, DataError, Note
 
-SAMPLE = 2**16  # characters that tell the dialect
+SAMPLE = 2**16  # characters by which the dialect is found
 LINES, LEAST_LINES = 200, 20
 SEPARATORS = (",", ";", "\t", "|")
 SPACES = r"\s+"
@@ -20,22 +20,8 @@ BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 ASIAN = ("gb18030", "cp932", "euc_kr", "big5")
 FOREIGN = re.compile(r"[À-ÿ]{4}|[\x80-\x9f]{2}")  # four letters with accents in a row are of no Western word
 TIME_NAMES = {"time", "date", "datetime", "timestamp", "ds", "date_time", "zeit", "datum", "zeitstempel", "zeitpunkt"}
-TIME_NAMES |= {
-    "fecha",
-    "data",
-    "heure",
-    "hora",
-    "tempo",
-    "period",
-    "unix",
-    "epoch",
-    "时间",
-    "日期",
-    "日时",
-    "年月日",
-    "日時",
-}
-TIME_NAMES |= {"日付", "時刻", "時間", "날짜", "시간", "일시"}
+TIME_NAMES |= {"fecha", "data", "heure", "hora", "tempo", "period", "unix", "epoch"}
+TIME_NAMES |= {"时间", "日期", "日时", "年月日", "日時", "日付", "時刻", "時間", "날짜", "시간", "일시"}
 HEADERLESS = (
     "the first row looks like data ({}), so there is no header and columns are called column_1 and so on: pass "
     "header=True if it is one"
@@ -59,7 +45,7 @@ class Dialect:
     """Of a text: the separator, where its data begins, the names in its header, if it has one, and its width."""
 
     sep: str
-    begin: int  # the first sign of the first row of data
+    begin: int  # the place of the first character of the first row of data
     line: int  # the number of lines above it
     names: list[str] | None
     width: int
@@ -83,7 +69,7 @@ def decode(content: bytes, encoding: str | None, name: str, notes: list[Note]) -
             try:
                 text = content.decode(kind)
             except UnicodeError as error:
-                raise DataError(f"{name} is not the {kind} that its first bytes say: {error}") from error
+                raise DataError(f"{name} begins as {kind} but is none: {error}") from error
             if kind == "utf-16":
                 notes.append(Note("read-encoding", f"{name} was read as UTF-16, by the mark at its beginning"))
             return text
@@ -136,7 +122,7 @@ def find_dialect(
         sep, first = declared[1], first + 1
     sep = _find_separator(lines[first:], name) if sep is None else WORDS.get(sep, sep)
     if len(sep) != 1 and sep != SPACES:
-        raise ConfigError(f"sep must be one sign, such as ';', or 'tab' or 'space', found {sep!r}")
+        raise ConfigError(f"sep must be one character, such as ';', or 'tab' or 'space', found {sep!r}")
     if sep != ",":
         notes.append(Note("read-delimiter", f"cells are separated by {NAMES.get(sep, repr(sep))}"))
     rows = [(row, first + end) for row, end in cut(lines[first:], sep)]
@@ -160,7 +146,7 @@ def find_dialect(
 
 
 def first_lines(text: str) -> list[str]:
-    """Lines that tell the dialect, with their ends: enough signs of them, and enough of them."""
+    """Lines by which the dialect is found, with their ends: enough characters, and enough lines."""
     lines: list[str] = []
     size, whole = 0, io.StringIO(text[: SAMPLE * LINES] if "\n" in text[: SAMPLE * LINES] else text, newline="")
     for line in whole:

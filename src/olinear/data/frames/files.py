@@ -13,7 +13,7 @@ from olinear.core import DataError, MissingDependencyError, Note
 from olinear.core.settings import ReadingSettings
 from olinear.data.frames.decimals import read_columns
 from olinear.data.frames.dialect import Dialect, decode, find_dialect, is_data
-from olinear.data.frames.numbers import MARKS, MISSING, complete
+from olinear.data.frames.numbers import MARKS, MISSING, given_style
 from olinear.data.frames.sources import Source, open_source
 
 NEEDS = {
@@ -33,7 +33,7 @@ def read_file(path: str, **settings: Any) -> pd.DataFrame:
     if sep is None:
         return frame
     cells = {name: frame[name].to_numpy() for name in frame}
-    given = complete(wanted.decimal, wanted.thousands, wanted.na or ())
+    given = given_style(wanted.decimal, wanted.thousands, wanted.na or ())
     try:
         numbers, style = read_columns(cells, sep, given, wanted.na or (), None, [])
     except DataError:  # what could be read in two ways stays text
@@ -117,7 +117,7 @@ def _parse(text: str, dialect: Dialect, name: str, notes: list[Note]) -> pd.Data
 
 
 def _only_rows(frame: pd.DataFrame, header: Sequence[str] | None, notes: list[Note]) -> pd.DataFrame:
-    """Without rows that are empty, a header that stands again, and units under the header."""
+    """Without rows that are empty, a repeated header, and units under the header."""
     first = frame[0].to_numpy()
     kept = np.ones(len(frame), dtype=bool)
     suspects = np.flatnonzero(first == "")
@@ -128,7 +128,7 @@ def _only_rows(frame: pd.DataFrame, header: Sequence[str] | None, notes: list[No
         kept[again] = False
         if len(again):
             notes.append(
-                Note("rows-left-out", f"the header stands again in {len(again)} of the rows, which were left out")
+                Note("rows-left-out", f"the header is repeated in {len(again)} of the rows, which were left out")
             )
         if len(frame) > 1 and _has_units(frame.iloc[0]) and any(map(is_data, frame.iloc[1])):
             kept[0] = False

@@ -1,4 +1,4 @@
-"""Bridging missing values, so that a window can be read through them without a look into the future."""
+"""Missing values, bridged without a look into the future, and cells far from all others, which may be no values."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -127,11 +127,11 @@ def numbers_of(cells: Cells, style: NumberStyle) -> Parsed:
     return values, np.isnan(values) & ~empty & (kept != "nan")
 
 
-def complete(decimal: str | None, thousands: str | None, na: Iterable[str]) -> NumberStyle | None:
+def given_style(decimal: str | None, thousands: str | None, na: Iterable[str]) -> NumberStyle | None:
     """The style that was asked for; None where neither sign was."""
     if thousands is not None:
         if len(thousands) != 1 or thousands.isalnum():
-            raise ConfigError(f"thousands must be one sign, such as ',' or ' ', found {thousands!r}")
+            raise ConfigError(f"thousands must be one character, such as ',' or ' ', found {thousands!r}")
         if thousands == decimal:
             raise ConfigError(f"decimal and thousands are both {decimal!r}: they must differ")
     if decimal is None and thousands is None:

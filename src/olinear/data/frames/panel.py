@@ -1,4 +1,4 @@
-"""A set of series on one time grid, and its way from and to a user's own kind of frame."""
+"""A set of series on one time grid, and what the user's table looked like."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ class FrameStyle:
     dates: bool = False  # polars, pyarrow: times are days without hours
     numbered: bool = False  # long: ids are whole numbers of 64 bits
     time_format: str | None = None  # what times of whole numbers are
-    dayfirst: bool | None = None  # the order that text has, where it was told from the rows
+    dayfirst: bool | None = None  # the order that text has, where it was found in the rows
     zone: str | None = None  # of the times, which text does not name
     wall: bool = False  # changing offsets were left out, and clock times kept
     decimal: str | None = None  # text: the signs in numbers, where they are not the plain ones

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from olinear.data.frames.columns import WHOLE_CELL, holds_whole
+from olinear.data.frames.dates import full_year
 from olinear.data.frames.dialect import TIME_NAMES
 from olinear.data.frames.tables import Table
 from olinear.data.frames.times import reads_as_clock, reads_as_times
@@ -82,5 +83,4 @@ def join_parts(table: Table, parts: Sequence[str], name: str) -> "nw.Series[Any]
 def _written(numbers: Sequence[int]) -> str:
     year, month, *rest = numbers
     day, hour, minute, second, *_ = [*rest, *(1, 0, 0, 0)[len(rest) :]]
-    year += 0 if year > 99 else 2000 if year < 69 else 1900
-    return f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+    return f"{year if year > 99 else full_year(year):04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"

@@ -6,13 +6,16 @@ The walk, and where each decision is taken and noted:
     dialect     bytes to text, where its cells and its header are         read-encoding, -delimiter, -preamble, -header
     files       text to columns of text; Parquet, Feather, Excel          read-sheet
     tables      files and frames of pandas, polars, pyarrow as one kind
-    columns     which column is the time, the id, the value, a series     series-left-out
+    layout      wide or long: which column is the time, id, value         read-long
+     columns    what a single column holds                                series-left-out
+     parts      a time in several columns                                 time-joined
     times       a column to times: typed, numbers or text
      numbered   what whole numbers are                                    time-unit
      dates      the order of day and month                                time-dayfirst
      clock      offsets and zones                                         time-zone
-    numbers     text to numbers: signs before decimals and thousands      read-decimal
-    reading     all of it, as rows × series, one order of series
+    numbers     text to numbers
+     decimals   the signs before decimals and between thousands           read-decimal, missing-mark
+    series      rows × series, in one order of series
     panel       sorted, on one grid                                       rows-sorted, grid-filled
     doubts      what looks wrong in the values                            sentinel-suspected, outlier-suspected,
                                                                           series-constant, series-short,

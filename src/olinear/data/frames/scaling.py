@@ -11,7 +11,7 @@ LEAST_SHARE = 0.1
 
 
 def is_new(train: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The series of which training rows tell next to nothing: a tenth of them has no value, or none of them moves."""
+    """The series too little known from training rows: under a tenth of these have a value, or the values never move."""
     present = (~np.isnan(train)).sum(0)
     mean, deviation = _moments(train)
     return (present < LEAST_SHARE * len(train)) | (deviation <= CONSTANT * abs(mean))
@@ -39,8 +39,8 @@ class StandardScaler:
     def fit(cls, train: ArrayLike, later: ArrayLike | None = None) -> Self:
         """The statistics of training rows `[rows, series]`.
 
-        Of a series of which they tell next to nothing (see `is_new`), those of the rows up to now, `later` ones too:
-        by a deviation of 1 for want of a better one, its raw units would rule every loss.
+        Of a series that is too little known from them (see `is_new`), those of the rows up to now, `later` ones too: by
+        a deviation of 1 for want of a better one, its raw units would rule every loss.
         """
         values = np.asarray(train, dtype=np.float64)
         mean, deviation = _moments(values)

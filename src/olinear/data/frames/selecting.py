@@ -57,7 +57,7 @@ def nearest(text: str, known: Sequence[str]) -> str:
 
 
 def split_names(given: Sequence[str] | None, known: Collection[str]) -> list[str]:
-    """Names as they were given; one that is none, but several with commas between them, stands for those."""
+    """Names as they were given; text that is no known name, but several with commas between them, stands for those."""
     names = []
     for name in given or ():
         parts = [part.strip() for part in name.split(",")]

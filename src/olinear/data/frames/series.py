@@ -19,7 +19,7 @@ from olinear.data.frames.numbers import (
     NumberStyle,
     Parsed,
     Values,
-    complete,
+    given_style,
     numbers_of,
     numbers_of_column,
     refuse_bad,
@@ -42,7 +42,7 @@ class Request:
     def numbers(self, table: Table, names: Sequence[str], notes: list[Note]) -> tuple[dict[str, Parsed], NumberStyle]:
         """Columns of text as numbers."""
         cells = {name: table.cells(name) for name in names}
-        given = complete(self.settings.decimal, self.settings.thousands, self.settings.na or ())
+        given = given_style(self.settings.decimal, self.settings.thousands, self.settings.na or ())
         if table.sep is None:
             style = given or NumberStyle(na=frozenset(self.settings.na or ()))
             return {name: numbers_of(each, style) for name, each in cells.items()}, style

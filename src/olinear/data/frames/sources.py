@@ -20,21 +20,8 @@ KINDS: dict[str, Kind] = {
     ".xlsm": "excel",
 }
 PACKED = (".gz", ".zip", ".xz", ".bz2")
-OTHERS = (
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".xls",
-    ".ods",
-    ".xml",
-    ".html",
-    ".yaml",
-    ".yml",
-    ".h5",
-    ".hdf5",
-    ".sqlite",
-    ".db",
-)
+OTHERS = {".json", ".jsonl", ".ndjson", ".xls", ".ods", ".xml", ".html", ".yaml", ".yml"}
+OTHERS |= {".h5", ".hdf5", ".sqlite", ".db"}
 ENDINGS = ".csv, .tsv, .txt (each also .gz, .zip, .xz), .parquet, .feather or .xlsx"
 DAMAGED = (OSError, EOFError, ValueError, RuntimeError, KeyError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 MAGIC: tuple[tuple[bytes, Kind, str], ...] = (
@@ -84,11 +71,11 @@ def kind_of(path: PurePath) -> Kind | None:
 
 
 def _unpacked(content: bytes, kind: Kind, name: str) -> Source:
-    """Of packed bytes what is in them; text that is none is refused with the ending that it should have."""
+    """What packed bytes hold; a table of another kind called text is refused with the ending that it should have."""
     if kind != "text":
         return Source(_unpack(content, name) if not _is_excel(content) else content, kind, name)
     if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise DataError(f"{name} is an Excel file of before 2007: save it as .xlsx, or as CSV")
+        raise DataError(f"{name} is an Excel file of the kind before 2007: save it as .xlsx, or as CSV")
     if _is_excel(content):
         raise DataError(f"{name} is an Excel file by its content: give it the ending .xlsx")
     content = _unpack(content, name)

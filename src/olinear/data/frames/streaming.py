@@ -10,6 +10,7 @@ import pandas as pd
 
 from olinear.core import MissingDependencyError, OutputError
 from olinear.core.runtime import replacing
+from olinear.data.frames.files import NEEDS
 
 Add = Callable[[pd.DataFrame], None]
 PARQUET = (".parquet", ".pq")
@@ -60,7 +61,7 @@ def _parquet(part: Path, open_files: ExitStack) -> Add:
         import pyarrow as pa  # type: ignore[import-untyped]
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingDependencyError("Parquet files need pyarrow: pip install 'olinear[parquet]'") from error
+        raise MissingDependencyError(NEEDS["parquet"]) from error
     writer: Any = None
 
     def add(frame: pd.DataFrame) -> None:

@@ -104,7 +104,7 @@ class Table:
 
 
 def without_footer(table: Table, time: str, notes: list[Note]) -> Table:
-    """A text file without rows at its end that are none: sums, sources, remarks."""
+    """A text file without what follows its last row: sums, sources, remarks."""
     if table.sep is None:
         return table
     last = [tuple(row) for row in table._text[-LONGEST_FOOTER:]]

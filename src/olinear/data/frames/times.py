@@ -20,7 +20,7 @@ Column = nw.Series[Any]
 WHOLE = re.compile(r"[+-]?\d{1,18}(\.0*)?")
 FRACTION = re.compile(r"[+-]?\d+\.\d+([eE][+-]?\d+)?")
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|\d{1,3}([.,' ]\d{3})+([.,]\d+)?)([eE][+-]?\d+)?")
-FIRST = 5  # cells that tell whether text holds times
+FIRST = 5  # cells by which text is known to hold times
 
 
 def holds_times(column: Column) -> bool:

@@ -54,7 +54,7 @@ def _kind_of(target: Path) -> tuple[str, str, str | None]:
         kind = "text"
     if kind is None or (packing and kind != "text") or last == ".xlsm":
         raise OutputError(
-            f"{target} cannot be written: its ending names no kind of table that can be: expected {ENDINGS}"
+            f"{target} cannot be written: no kind of table that can be written has this ending: expected {ENDINGS}"
         )
     return kind, "\t" if last in (".tsv", ".tab") else ",", packing
 

@@ -23,7 +23,7 @@ class BacktestRequest:
         levels: per cent of the intervals whose coverage is wanted; 80 and 95 if left out, as far as data support them.
         memory: what forecasts may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
         out: a file for all forecasts next to the actual values; piece by piece, where they have no room in memory.
-        notify: gets at once what is of use while it runs.
+        notify: gets notes that are of use while it runs.
     """
 
     model: Path | Forecaster
@@ -45,7 +45,7 @@ class BacktestResult:
 
 
 def backtest(request: BacktestRequest) -> BacktestResult:
-    """Forecast from past origins and compare with what came."""
+    """Forecast from past origins and compare with the actual values."""
     forecaster = open_model(request.model)
     levels, notes = keep_levels(request.levels, forecaster)
     result = forecaster.backtest(

@@ -27,7 +27,7 @@ class FitRequest:
         progress: draw a live line on a terminal.
         callbacks: what listens to the training, and may stop it.
         memory: what calibration may take, such as `2GB` or a share of what is free; a quarter of that, if left out.
-        notify: gets at once what is of use while it runs, such as how long that may take.
+        notify: gets notes that are of use while it runs, such as how long that may take.
     """
 
     data: Any
@@ -72,11 +72,10 @@ def fit(request: FitRequest) -> FitResult:
     forecaster = Forecaster(settings.pop("horizon", None), **settings, progress=request.progress)
     if request.out is not None:
         check_target(request.out)
-    data = request.data
     checkpoint = None if request.out is None else request.out.with_name(f"{request.out.name}.checkpoint")
     with claim_checkpoint(checkpoint):  # until the model is saved: `out` belongs to one fit at a time
         forecaster.fit(
-            data,
+            request.data,
             checkpoint=checkpoint,
             resume=request.resume,
             callbacks=request.callbacks,

@@ -60,8 +60,9 @@ def predict(request: PredictRequest) -> PredictResult:
         levels = []
     given = [request.series] if isinstance(request.series, str) else request.series
     series = split_names(given, forecaster.fitted.panel.series)
-    asked: dict[str, Any] = {"levels": levels, "horizon": steps, "recursive": request.recursive}
-    prediction = forecaster.predict_panel(request.data, **asked, series=series or None)
+    prediction = forecaster.predict_panel(
+        request.data, levels=levels, horizon=steps, recursive=request.recursive, series=series or None
+    )
     read = prediction.history.notes if request.data is not None else []
     return PredictResult(prediction, [*notes, *read, *prediction.notes])
 
