@@ -88,6 +88,12 @@ def test_what_is_doubtful_in_a_series_is_said(cells, code):
     assert codes(found)[code] == ("b",)
 
 
+def test_nothing_is_doubted_in_a_series_without_a_value():
+    """Its highest value is not beyond 2^53."""
+    few = wide(pd.date_range("2024-01-01", periods=6), a=VALUES, b=np.full(6, nan))
+    assert codes(read_panel(few, known=("a", "b"))) == {}
+
+
 # --- times
 
 
@@ -99,6 +105,12 @@ def test_what_earlier_rows_decided_is_kept_for_few_ones():
     with pytest.raises(DataError, match="dayfirst=True or dayfirst=False"):
         read_panel(few, freq="rows")
     assert list(read_panel(few, like=style).times) == list(pd.DatetimeIndex(["2024-03-05", "2024-03-06"]))
+
+
+@pytest.mark.parametrize("pattern", ["%Q", "%", "%-d.%m.%Y"])
+def test_a_pattern_that_is_none_is_refused_as_such(pattern):
+    with pytest.raises(ConfigError, match="time_format .* is not possible"):
+        read_panel(wide(DAYS.strftime("%d.%m.%Y")), time_format=pattern)
 
 
 def test_the_unit_that_was_decided_is_kept():
