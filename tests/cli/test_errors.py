@@ -9,7 +9,7 @@ from cli_parts import SCRIPT, SMALL, call, strict_json, waves
 
 from olinear.cli import main, write_any_name
 from olinear.cli.common import print_notes
-from olinear.cli.errors import in_options
+from olinear.cli.errors import in_options, report_error
 from olinear.core import Note
 
 
@@ -110,6 +110,18 @@ def test_ctrl_c_while_it_loads(monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main()
     assert (end.value.code, capsys.readouterr().err) == (130, "\nstopped\n")
+
+
+def test_an_error_that_cannot_be_written_as_json_is_one_line(monkeypatch, capsys):
+    """A full disk behind --json ended in a second error, and a traceback."""
+
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout", Full())
+    assert report_error(OSError(28, "No space left on device"), as_json=True) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("terminal", [True, False])

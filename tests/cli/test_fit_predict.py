@@ -1,9 +1,11 @@
 """From a table to a forecast: fit, predict and backtest as a user types them."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
-from cli_parts import SMALL, done, listing, read_csv, refused, strict_json, to_long, waves
+from cli_parts import SMALL, call, done, listing, read_csv, refused, strict_json, to_long, waves
 
 from olinear.forecaster import Forecaster
 
@@ -266,3 +268,12 @@ def test_what_is_read_is_left_alone(model, data, tmp_path):
     done("inspect", data)
     assert (listing(model), data.read_bytes()) == before
     assert [path.name for path in data.parent.iterdir()] == [data.name]
+
+
+def test_forecasts_of_a_backtest_on_standard_output_are_a_table_alone(data, model):
+    """The scores stood below them, or JSON."""
+    table = pd.read_csv(io.StringIO(done("backtest", model, data, "--windows", 2, "--out", "-").out))
+    assert pd.to_numeric(table.iloc[:, -1], errors="coerce").notna().all()
+    outcome = call("backtest", model, data, "--out", "-", "--json")
+    assert outcome.code == 2
+    assert "both write to standard output" in strict_json(outcome.out)["error"]["message"]

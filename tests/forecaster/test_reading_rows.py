@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from forecaster_parts import small, waves
 
-from olinear.core.errors import DataError
+from olinear.core.errors import DataError, OLinearError
 from olinear.data.frames import read_panel
 from olinear.forecaster import Forecaster
 
@@ -49,6 +49,27 @@ def test_few_rows_are_read_in_the_order_of_the_fit(days, folder, tmp_path):
     few = days[(days["time"] >= "2024-03-01") & (days["time"] <= "2024-03-10")]
     forecast = Forecaster.load(folder).predict(german(few, tmp_path / "few.csv"))
     assert list(forecast["time"]) == list(pd.date_range("2024-03-11", periods=4))
+
+
+@pytest.mark.parametrize("freq", [None, "rows"])
+def test_dates_and_whole_numbers_do_not_follow_each_other(days, freq):
+    """Rows that are steps whatever the clock says ended in a TypeError."""
+    counted = days.assign(time=range(len(days)))
+    for first, later in ((days, counted), (counted, days)):
+        fitted = small(lookback=8, horizon=4, freq=freq).fit(first[:ROWS])
+        for further in (later, read_panel(later)):
+            for ask in (fitted.predict, fitted.backtest):
+                with pytest.raises(OLinearError, match=r"whole numbers|freq"):
+                    ask(further)
+
+
+def test_rows_much_further_apart_than_those_of_the_fit_are_noted(days):
+    """They are dated by the step of the fit, which hourly rows after daily ones do not have."""
+    fitted = small(lookback=8, horizon=4, freq="rows").fit(days[:ROWS])
+    trading = days[days["time"].dt.day_of_week < 5]
+    assert "rows-other-step" not in {note.code for note in fitted.predict_panel(trading).history.notes}
+    hours = days.assign(time=pd.date_range("2024-06-01", periods=len(days), freq="h"))
+    assert "rows-other-step" in {note.code for note in fitted.predict_panel(hours).history.notes}
 
 
 def test_notes_of_reading_are_kept_in_the_folder(folder):

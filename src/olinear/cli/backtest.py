@@ -7,6 +7,7 @@ import typer
 
 from olinear.cli.common import Json, Memory, NotesOnce, parse_levels, print_json, print_message, print_table
 from olinear.cli.worth import print_by_series, print_worth
+from olinear.core import ConfigError
 
 if TYPE_CHECKING:
     from olinear.forecaster import Backtest
@@ -44,19 +45,19 @@ def backtest(
 
     Example: olinear backtest model newer.csv --windows 20
     """
-    from olinear.data.frames import check_writable
     from olinear.forecaster.service import BacktestRequest
     from olinear.forecaster.service import backtest as run
 
     wanted = None if levels is None else parse_levels(levels)
-    if out is not None:
-        check_writable(out, table=True)
+    _check_out(out, as_json)
     note = NotesOnce()
     done = run(BacktestRequest(model, data, windows, stride, wanted, memory, out, note))
     result = done.backtest
     note.rest(done.notes)
     if out is not None:
         print_message(f"{result.windows} windows written to {out}")
+    if out == "-":  # nothing else stands in a table on standard output
+        return
     worth = result.worth(None) if every else result.worth()
     if as_json:
         found = {"windows": result.windows, "in_sample": result.in_sample, "worth": worth, "notes": done.notes}
@@ -65,6 +66,15 @@ def backtest(
     print_worth(worth, f"{result.windows} windows, all series")
     typer.echo()
     _print_scores(result, worth)
+
+
+def _check_out(out: str | None, as_json: bool) -> None:
+    from olinear.data.frames import check_writable
+
+    if out == "-" and as_json:
+        raise ConfigError("--out - and --json both write to standard output: name a file, or leave one out")
+    if out is not None:
+        check_writable(out, table=True)
 
 
 def _print_scores(result: "Backtest", worth: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from contextlib import suppress
 
 import typer
 
@@ -47,6 +48,7 @@ def report_error(error: Exception, *, as_json: bool) -> int:
     if not expected:
         text = f"unexpected {type(error).__name__}: {text} (please report it; --debug shows where)"
     if as_json:
-        typer.echo(json.dumps({"error": {"kind": type(error).__name__, "message": text}}, ensure_ascii=False))
+        with suppress(OSError):  # where the output itself is what fails
+            typer.echo(json.dumps({"error": {"kind": type(error).__name__, "message": text}}, ensure_ascii=False))
     typer.echo(f"olinear: {text}", err=True)
     return 2 if expected else 1

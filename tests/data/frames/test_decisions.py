@@ -68,6 +68,21 @@ def test_a_mark_for_missing_values_is_taken_out_of_numbers_too(mark):
     assert codes(read_panel(wide(a=cells))) == {"sentinel-suspected": ("a",)}
 
 
+@pytest.mark.parametrize("marks", ["-9999,off", "off, -9999", ["-7777,-9999", "off"]])
+def test_marks_may_have_commas_between_them(marks):
+    """As the help of the option says; it was one mark that is nowhere."""
+    cells = ["3.5", "-9999", "2.5", "off", "4.5", "6"]
+    np.testing.assert_array_equal(read_panel(wide(a=cells), na=marks).values[:, 0], [3.5, nan, 2.5, nan, 4.5, 6])
+
+
+def test_a_mark_that_can_be_one_number_or_two_is_refused_but_where_commas_are_decimal():
+    cells = ["3,5", "-99,9", "2,5", "99", "4,5", "9"]
+    with pytest.raises(ConfigError, match="can be one mark or two: pass decimal=','"):
+        read_panel(wide(a=cells), na="-99,9")
+    found = read_panel(wide(a=cells), na="-99,9", decimal=",").values[:, 0]
+    np.testing.assert_array_equal(found, [3.5, nan, 2.5, 99, 4.5, 9])
+
+
 @pytest.mark.parametrize(
     ("cells", "code"),
     [
@@ -88,6 +103,12 @@ def test_what_is_doubtful_in_a_series_is_said(cells, code):
     assert codes(found)[code] == ("b",)
 
 
+def test_nothing_is_doubted_in_a_series_without_a_value():
+    """Its highest value is not beyond 2^53."""
+    few = wide(pd.date_range("2024-01-01", periods=6), a=VALUES, b=np.full(6, nan))
+    assert codes(read_panel(few, known=("a", "b"))) == {}
+
+
 # --- times
 
 
@@ -99,6 +120,12 @@ def test_what_earlier_rows_decided_is_kept_for_few_ones():
     with pytest.raises(DataError, match="dayfirst=True or dayfirst=False"):
         read_panel(few, freq="rows")
     assert list(read_panel(few, like=style).times) == list(pd.DatetimeIndex(["2024-03-05", "2024-03-06"]))
+
+
+@pytest.mark.parametrize("pattern", ["%Q", "%", "%-d.%m.%Y"])
+def test_a_pattern_that_is_none_is_refused_as_such(pattern):
+    with pytest.raises(ConfigError, match=r"time_format .* is not possible"):
+        read_panel(wide(DAYS.strftime("%d.%m.%Y")), time_format=pattern)
 
 
 def test_the_unit_that_was_decided_is_kept():

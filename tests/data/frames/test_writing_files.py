@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olinear.core.errors import MissingDependencyError, OutputError
-from olinear.data.frames import check_writable, read_file, read_panel, write_file
+from olinear.data.frames import check_writable, open_stream, read_file, read_panel, write_file
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -52,6 +52,17 @@ def test_the_ending_gz_is_written_as_gzip(tmp_path):
     path = str(tmp_path / "out.csv.gz")
     write_file(TABLE, path)
     pd.testing.assert_frame_equal(pd.read_csv(path), TABLE)
+
+
+def test_a_packed_file_is_called_within_as_it_unpacks(tmp_path):
+    """Some programs unpack to the name within, which was that of the hidden temporary file."""
+    whole, pieces = tmp_path / "out.csv.gz", tmp_path / "pieces.csv.gz"
+    write_file(TABLE, str(whole))
+    with open_stream(str(pieces)) as add:
+        add(TABLE)
+    for path in (whole, pieces):
+        assert path.read_bytes()[10:].startswith(path.stem.encode() + b"\0")
+        pd.testing.assert_frame_equal(pd.read_csv(path), TABLE)
 
 
 def test_a_dash_prints_csv(capsys):

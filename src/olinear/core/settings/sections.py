@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from olinear.core.settings.bounds import as_bounds
-from olinear.core.settings.names import as_names
+from olinear.core.settings.names import as_marks, as_names
 from olinear.core.settings.renamed import with_present_names
 
 Loss = Literal["weighted_l1", "l1", "l2"]
 Schedule = Literal["type1", "type3", "decay", "stairs", "cosine", "onecycle", "constant"]
 Optimizer = Literal["adam", "adamw", "sgd"]
 Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]  # on the command, an option that may be repeated
+Marks = Annotated[tuple[str, ...], BeforeValidator(as_marks)]
 FROM_DATA = {"from_data": True}  # left out, it is chosen from the size of the data
 
 
@@ -63,7 +64,7 @@ class ReadingSettings(Section):
     decimal: Literal[".", ","] | None = Field(None, description="text: the decimal separator")
     thousands: str | None = Field(None, description="text: the thousands separator")
     encoding: str | None = Field(None, description="text files: encoding, such as cp1252")
-    na: Names | None = Field(None, description="what stands for a missing value besides the usual words, such as -9999")
+    na: Marks | None = Field(None, description="what stands for a missing value besides the usual words, such as -9999")
     skip_rows: int | None = Field(None, ge=0, description="files: rows above the header")
     header: bool | None = Field(None, description="files: whether there is a header with the names of the columns")
     missing: Literal["bridge", "error"] = Field(

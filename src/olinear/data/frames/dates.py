@@ -89,7 +89,10 @@ def parse_pattern(text: Sequence[str], name: str, pattern: str) -> pd.DatetimeIn
     try:
         return pd.DatetimeIndex(pd.to_datetime(series, format=pattern, utc="%z" in pattern or None))
     except (ValueError, OverflowError, TypeError) as error:
-        bad = pd.to_datetime(series, format=pattern, errors="coerce", utc="%z" in pattern or None).isna()
+        try:
+            bad = pd.to_datetime(series, format=pattern, errors="coerce", utc="%z" in pattern or None).isna()
+        except ValueError:  # no pattern at all, whatever the cells are
+            bad = series.isna()
         if not bad.any():
             raise ConfigError(f"time_format {pattern!r} is not possible: {error}") from error
     row = int(bad.argmax())

@@ -45,7 +45,7 @@ def doubts(panel: Panel) -> list[Note]:
     _add(notes, "series-short", "{} have values in less than a tenth of the rows", names[short])
     since = np.where(count > 0, known[::-1].argmax(0), 0)
     _add(notes, "series-stale", "{} end before the other series do", names[_stopped(since, len(panel))])
-    whole = (magnitude > EXACT) & (np.floor(values) == values).all(0, where=known)
+    whole = (count > 0) & (magnitude > EXACT) & (np.floor(values) == values).all(0, where=known)
     _add(notes, "number-precision", "whole numbers above 2^53 in {} can have lost their last digits", names[whole])
     tiny = (magnitude > 0) & (magnitude < TINY) & ~still
     _add(notes, "number-precision", "values of {} are so small that their squares are 0: multiply them", names[tiny])

@@ -133,6 +133,8 @@ def find_frequency(times: pd.Index, given: str | None = None) -> Frequency:
         raise DataError(f"the frequency cannot be found from {len(times)} row: pass more rows, or freq= (such as 'h')")
     if given == "rows":
         return Frequency(_infer(times).step, "rows")
+    if given and given.isdigit():
+        raise ConfigError(f"the time column has dates, so freq {given!r}, a step of whole numbers, does not fit")
     found = Frequency(parse_frequency(given)) if given else _infer(times)
     _check_on_grid(times, found)
     return found

@@ -34,6 +34,7 @@ MISSING = frozenset(
     }
 )
 MARKS = frozenset({"-", "--", "---", "–", "—", ".", "..", "...", "?", "*"})
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 UNIT = re.compile(r"[$€£¥₹%]|(?<![^\W\d])(EUR|USD|GBP|CHF|JPY|kr|zł)(?![^\W\d])")
 GAPS = "[ \\u00a0\\u202f\\u2009'’]"  # signs that only ever stand between thousands
 END = "\x00"  # between cells that are looked at together
@@ -134,6 +135,9 @@ def given_style(decimal: str | None, thousands: str | None, na: Iterable[str]) -
             raise ConfigError(f"thousands must be one character, such as ',' or ' ', found {thousands!r}")
         if thousands == decimal:
             raise ConfigError(f"decimal and thousands are both {decimal!r}: they must differ")
+    doubtful = [mark for mark in na if DECIMAL_COMMA.fullmatch(mark)]
+    if doubtful and decimal != ",":
+        raise ConfigError(f"na={doubtful[0]!r} can be one mark or two: pass decimal=',' too, or each mark by itself")
     if decimal is None and thousands is None:
         return None
     if decimal is None:

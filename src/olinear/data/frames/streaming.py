@@ -1,5 +1,7 @@
 """A table written piece by piece, for what does not fit in memory: CSV and Parquet."""
 
+import gzip
+import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -38,11 +40,17 @@ def open_stream(path: str) -> Iterator[Add]:
         if name.endswith(PARQUET):
             yield _parquet(part, open_files)
         elif name.endswith(".gz"):
-            import gzip
-
-            yield _csv(open_files.enter_context(gzip.open(part, "wt", encoding="utf-8", newline="")))
+            packed = open_files.enter_context(open_gzip(part, Path(path)))
+            yield _csv(open_files.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline="")))
         else:
             yield _csv(open_files.enter_context(part.open("w", encoding="utf-8", newline="")))
+
+
+@contextmanager
+def open_gzip(part: Path, target: Path) -> Iterator[gzip.GzipFile]:
+    """A packed file that bears the name of its target within: some programs unpack to that one."""
+    with part.open("wb") as raw, gzip.GzipFile(target.stem, "wb", fileobj=raw) as packed:
+        yield packed
 
 
 def _csv(file: IO[str]) -> Add:

@@ -12,6 +12,7 @@ from olinear.core import MissingDependencyError, OutputError
 from olinear.core.runtime import replacing
 from olinear.data.frames.files import NEEDS
 from olinear.data.frames.sources import ENDINGS, KINDS
+from olinear.data.frames.streaming import open_gzip
 
 PACKING = {".gz": "gzip", ".zip": "zip", ".xz": "xz", ".bz2": "bz2"}
 
@@ -33,6 +34,9 @@ def write_file(frame: pd.DataFrame, path: str) -> None:
                 frame.to_feather(part)
             elif kind == "excel":
                 part.write_bytes(_as_excel(frame))
+            elif packing == "gzip":
+                with open_gzip(part, target) as packed:
+                    frame.to_csv(packed, index=False, sep=sep, mode="wb")
             else:
                 options: dict[str, Any] = {"method": packing}
                 if packing == "zip":
