@@ -110,7 +110,7 @@ class Forecaster(Reports):
         average_decay: float | None = None,
         seed: int = 0,
         device: str = "auto",
-        precision: Literal["auto", "float32", "bfloat16"] = "auto",
+        precision: Literal["auto", "float32", "bfloat16"] = "float32",
         checkpoint_seconds: float = 30.0,
         validation: float = 0.2,
         refit: bool | None = None,

@@ -167,7 +167,7 @@ class TrainingConfig(Section):
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "float32",
         description="of matrix products; weights and sums are float32 in either. auto takes bfloat16 where the machine "
-        "has units for it and a measurement of the model says that it is quicker",
+        "has units for it and a measurement of the model says that it is quicker; the folder says which it was",
     )
     checkpoint_seconds: float = Field(30.0, ge=0, description="time between checkpoints within an epoch")
 
@@ -181,11 +181,6 @@ class FitTraining(TrainingConfig):
     """How training goes. The paper's runs have the same settings with the seed 2023."""
 
     seed: int = Field(0, ge=0, lt=2**63, description="of weights, shuffle and dropout; equal seeds, equal fits")
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto",
-        description="of matrix products; weights and sums are float32 in either. auto takes bfloat16 where the machine "
-        "has units for it and a measurement of the model says that it is quicker; the folder says which it was",
-    )
 
 
 class Settings(Section):
