@@ -11,7 +11,6 @@ from olinear.core.runtime import (
     Precision,
     check_precision,
     count_multiplications,
-    device_of,
     fitting_threads,
     has_bfloat16,
     own_randomness,
@@ -72,4 +71,4 @@ def _measure(model: nn.Module, training: Source, task: Task, batch_size: int, de
     began = time.perf_counter()
     step_of(1)
     count = max(1, min(batch_size, len(training), int(A_STEP / (time.perf_counter() - began))))
-    return quicker_precision(lambda: step_of(count), device_of(probe) or device, MEASURING)
+    return quicker_precision(lambda: step_of(count), device, MEASURING)

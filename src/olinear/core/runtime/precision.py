@@ -21,8 +21,7 @@ _present: ContextVar[Precision] = ContextVar("precision", default="float32")
 def computing_in(precision: Precision) -> Iterator[None]:
     """What `olinear.models.answer` computes with inside.
 
-    Weights, their gradients and what a model answers are float32 in either; so is what loses by less: normalisation,
-    softplus and the sums of rows.
+    Matrix products alone change: weights, their gradients, normalisation and answers are float32 in either.
     """
     token = _present.set(precision)
     try:

@@ -95,11 +95,7 @@ def parse_pattern(text: Sequence[str], name: str, pattern: str) -> pd.DatetimeIn
             bad = series.isna()
         if not bad.any():
             raise ConfigError(f"time_format {pattern!r} is not possible: {error}") from error
-    row = int(bad.argmax())
-    raise DataError(
-        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}) by time_format={pattern!r}: correct it, "
-        "or pass another pattern"
-    )
+    raise _no_time(name, text, bad.to_numpy(), f" by time_format={pattern!r}: correct it, or pass another pattern")
 
 
 def _parse_iso(
@@ -131,12 +127,14 @@ def _unreadable(iso: Sequence[str]) -> "np.ndarray[tuple[int], np.dtype[np.bool_
     return pd.to_datetime(pd.Series(iso, dtype=object), errors="coerce", format="ISO8601", utc=True).isna().to_numpy()
 
 
-def _no_time(name: str, text: Sequence[str], bad: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> DataError:
+def _no_time(
+    name: str,
+    text: Sequence[str],
+    bad: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
+    remedy: str = ": correct it, or name the time column with time=",
+) -> DataError:
     row = int(bad.argmax())
-    return DataError(
-        f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}): correct it, or name the time column "
-        "with time="
-    )
+    return DataError(f"column {name!r} is not a time in row {row + 1} ({text[row][:40]!r}){remedy}")
 
 
 def _as_iso(
