@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from olinear.core import ConfigError, MissingDependencyError
 from olinear.core.runtime import replacing
 from olinear.forecaster.fitted import Fitted
-from olinear.models import traits_of
+from olinear.models import for_inference, traits_of
 
 
 class RawForecast(nn.Module):
@@ -29,7 +29,7 @@ class RawForecast(nn.Module):
     def __init__(self, fitted: Fitted):
         super().__init__()
         self.horizon = fitted.settings.horizon
-        self.model = None if fitted.model is None else deepcopy(fitted.engine).cpu()
+        self.model = None if fitted.model is None else deepcopy(for_inference(fitted.model)).cpu()
         active, constant = np.flatnonzero(fitted.active), np.flatnonzero(~fitted.active)
         self.register_buffer("mean", torch.as_tensor(fitted.scaler.mean))
         self.register_buffer("deviation", torch.as_tensor(fitted.scaler.deviation))

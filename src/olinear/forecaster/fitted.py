@@ -90,7 +90,7 @@ class Fitted:
         """The model in its form for inference."""
         if self.model is None:
             return nn.Identity()
-        return for_inference(self.model)
+        return for_inference(self.model, self.precision)
 
     @property
     def last_time(self) -> pd.Timestamp | int:

@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from olinear.core import Batch, Output, Point
-from olinear.core.runtime import casting
+from olinear.core.runtime import Precision, casting
 from olinear.models.building import traits_of
+from olinear.nn.compact import CompactOLinear
 
 MOST_VALUES = 2**24  # of the lookbacks that a model sees together
 
@@ -34,7 +35,7 @@ def windows_at_once(model: Callable[..., Any], most: int, dependent: int, values
     return dependent if traits_of(model).batch_dependent else max(1, min(most, MOST_VALUES // values))
 
 
-def for_inference(model: nn.Module) -> nn.Module:
-    """The same function in the form that is quickest to ask."""
+def for_inference(model: nn.Module, precision: Precision = "float32") -> nn.Module:
+    """The same function in the form that is quickest to ask in a precision."""
     compact: nn.Module = model.compact() if traits_of(model).compact else model  # type: ignore[operator]
-    return compact
+    return compact.bfloat16() if precision == "bfloat16" and isinstance(compact, CompactOLinear) else compact

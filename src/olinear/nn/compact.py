@@ -1,13 +1,13 @@
 """OLinear for inference: every fold computed once, nothing left of bases, copies, offsets and layer pairs."""
 
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing
+from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing, series_first
 from olinear.nn.learners import AlongWidth, CrossSeriesLearner, IntraSeriesLearner
 from olinear.nn.normlin import LowRankNormLin, SeriesMixer
 from olinear.nn.revin import RevIN
@@ -20,7 +20,7 @@ class CompactOLinear(nn.Module):
     """The function of a trained OLinear in evaluation mode, `b t n -> b h n`, with fewer and smaller matrices.
 
     It has no parameters to train; make a new one after the model has changed. RevIN's affine part is folded too: its
-    bias into the encoder, its weight into the scales.
+    bias into the encoder, its weight into the scales. `bfloat16()` is the form whose products are in bfloat16.
     """
 
     gain: Tensor
@@ -30,6 +30,7 @@ class CompactOLinear(nn.Module):
     def __init__(self, model: "OLinear"):
         super().__init__()
         self.n_series, self.lookback, self.horizon = model.n_series, model.lookback, model.horizon
+        self.is_narrow = False
         self.revin = RevIN(model.n_series, affine=False, eps=model.revin.eps)
         with torch.no_grad():
             gain, shift = torch.ones(model.n_series), torch.zeros(model.n_series)
@@ -49,16 +50,33 @@ class CompactOLinear(nn.Module):
             self.output = None if model.head.hidden is None else deepcopy(model.head.output)
         self.requires_grad_(False).eval()
 
+    def bfloat16(self) -> Self:
+        """Its matrices, and what is added to their products, in bfloat16; RevIN and the norms stay float32."""
+        self.is_narrow = True
+        for module in self.modules():
+            if isinstance(module, (nn.Linear, FoldedLinear)):
+                module.to(torch.bfloat16)
+            elif isinstance(module, CompactMixing):
+                module.narrow()
+        return self
+
     def forward(self, x: Tensor) -> Tensor:  # b t n
+        if not self.is_narrow:
+            return self.walk(x)
+        with torch.autocast(x.device.type, torch.bfloat16):
+            return self.walk(x)
+
+    def walk(self, x: Tensor) -> Tensor:  # b t n
         x, stats = self.revin(x)  # b t n
-        hidden = self.encode((x * self.gain).permute(2, 0, 1))  # n b m
+        hidden = self.encode(series_first(x * self.gain))  # n b m
         for block in self.blocks:
             hidden = block(hidden)  # n b m
         y = self.decode(self.norm(hidden))  # n b f, or n b h
         if self.output is not None:
             y = self.output(F.gelu(y))  # n b h
+        y = y.permute(1, 2, 0).contiguous()  # b h n
         scale = stats.deviation * self.inverse_gain  # b 1 n
-        return torch.addcmul(torch.addcmul(stats.mean, scale, self.shift), y.permute(1, 2, 0), scale)  # b h n
+        return torch.addcmul(torch.addcmul(stats.mean, scale, self.shift), y, scale)  # b h n
 
 
 class FoldedLinear(nn.Module):
@@ -100,6 +118,11 @@ class CompactMixing(nn.Module):
             self.linear = deepcopy(post if isinstance(post, nn.Linear) else pre)
         self.first = isinstance(pre, nn.Linear) and not isinstance(post, nn.Linear)
         self.norm = deepcopy(csl.norm)
+
+    def narrow(self) -> None:
+        """What multiplies in bfloat16; a diagonal of shares does not."""
+        for name in ("left", "right") if self.low_rank else ("matrix",):
+            setattr(self, name, getattr(self, name).bfloat16())
 
     def mix(self, x: Tensor) -> Tensor:  # n k
         if self.low_rank:

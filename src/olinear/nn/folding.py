@@ -7,14 +7,18 @@ the layout is `n b m`, so that mixing series is one `n×n · n×(b·m)` product 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.nn.learners import CrossSeriesLearner
-from olinear.nn.normlin import SeriesMixer
+from olinear.nn.normlin import SeriesMixer, exactly
 
 if TYPE_CHECKING:
     from olinear.nn.olinear import OLinear
+
+
+FEW_WINDOWS = 16
 
 
 class Cost(NamedTuple):
@@ -104,7 +108,7 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     x, stats = model.revin(x)  # b t n
     if shapes.encode().pays:
         weight, bias = fold_encoder(model)
-        hidden = F.linear(x.permute(2, 0, 1), weight).add_(bias[:, None])  # n b m
+        hidden = F.linear(series_first(x), weight).add_(bias[:, None])  # n b m
     else:
         hidden = model.encode(x.mT).transpose(0, 1)  # n b m
     for block in model.blocks:
@@ -122,13 +126,23 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     return model.revin.inverse(model.dropout(y).permute(1, 2, 0), stats)  # b h n
 
 
+def series_first(x: Tensor) -> Tensor:  # b t n
+    """The layout `n b t` in memory, for one product instead of n.
+
+    A few windows keep the n products: their last bits are others, and a model must go on forecasting what it did.
+    """
+    x = x.permute(2, 0, 1)
+    return x.contiguous() if x.shape[1] >= FEW_WINDOWS else x
+
+
 def mix_series(csl: CrossSeriesLearner, x: Tensor, *, fold: bool) -> Tensor:  # n b m
     """CSL in the layout `n b m`; folded, `W_post (A (W_pre x))` is `A x (W_post W_pre)ᵀ` and a bias."""
     if not isinstance(csl.mixer, SeriesMixer):
         return csl(x.transpose(0, 1)).transpose(0, 1)
     apply = csl.mixer.operator()
     if fold and isinstance(csl.pre, nn.Linear) and isinstance(csl.post, nn.Linear):
-        sums = apply(x.new_ones(len(x), 1))  # n 1: of A's rows; 1 unless dropout or a variant of NormLin changes them
+        with exactly(x):  # n 1: the sums of A's rows, 1 but for dropout and variants of NormLin
+            sums = apply(torch.ones_like(x[:, 0, :1], dtype=csl.norm.weight.dtype))
         weight, bias = fold_mixing(csl.pre, csl.post, sums)
         mixed = F.linear(apply(x.flatten(1)).view_as(x), weight).add_(bias[:, None])
     else:

@@ -128,7 +128,8 @@ class LowRankNormLin(SeriesMixer):
         left = F.dropout(F.softplus(self.left), self.dropout, drop)
         right = F.dropout(F.softplus(self.right), self.dropout, drop)
         share = torch.sigmoid(self.share)[:, None]
-        sums = (left @ right.sum(0))[:, None]
+        with exactly(left):
+            sums = (left @ right.sum(0))[:, None]
         return share, (1 - share) * left / sums.clamp(min=torch.finfo(sums.dtype).tiny), right
 
     def operator(self) -> Callable[[Tensor], Tensor]:
@@ -160,6 +161,11 @@ class SeriesLinear(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:  # ... n m
         return super().forward(x.mT).mT
+
+
+def exactly(x: Tensor) -> torch.autocast:
+    """Around a product that stays in float32 whatever the others are computed in: sums of rows."""
+    return torch.autocast(x.device.type, enabled=False)
 
 
 def _check_length(length: int, size: int, *, causal: bool) -> None:

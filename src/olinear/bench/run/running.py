@@ -41,7 +41,7 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
     model = build_model(recipe, source, rows, folder)
     report = _train(model, recipe, source, rows, job.seed, checkpoint)
     test = on_same_device(model, target.windows(target.split.test, lookback, horizon))
-    compact = for_inference(model)
+    compact = for_inference(model, report.precision)
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
     at_once = windows_at_once(model, 128, recipe.training.batch_size)
     past = Context(scale=SeasonalScale.of(target.scaled[: len(target.split.train)]))
