@@ -70,7 +70,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(settling, "LEAST", 0)
     monkeypatch.setattr(settling, "_measured", {})
     monkeypatch.setattr(settling, "has_bfloat16", lambda device: True)
-    monkeypatch.setattr(settling, "quicker_precision", lambda step, device, seconds: (step(), "bfloat16")[1])
+    monkeypatch.setattr(settling, "quicker_precision", lambda step, *_: (step(), "bfloat16")[1])
 
 
 def made(seed: int = 0) -> OLinear:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.core import Batch, DataError, Note
-from olinear.core.runtime import Precision, computing_in, device_of
+from olinear.core.runtime import Kernels, Precision, computing_in, device_of
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
@@ -49,7 +49,7 @@ class Fitted:
         engine, size = self.engine, windows_at_once(self.model, BATCH, PREDICTED, lookbacks[0].size)
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         ages = None if stale is None else torch.as_tensor(stale[:, self.active], device=x.device)
-        with torch.inference_mode(), computing_in(self.precision):
+        with torch.inference_mode(), computing_in(self.precision, self.kernels):
             y = torch.cat([answer(engine, Batch(part)).point for part in x.split(size)]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x, ages).cpu().numpy() * self.scaler.deviation[self.active]
         constant[..., self.active] = self.scaler.pick(self.active).inverse_transform(y)
@@ -84,6 +84,11 @@ class Fitted:
     def precision(self) -> Precision:
         """What it was trained with, and forecasts with; float32 for models of earlier versions."""
         return "bfloat16" if self.record.get("precision") == "bfloat16" else "float32"
+
+    @property
+    def kernels(self) -> Kernels:
+        """What it was trained with, and forecasts with; torch's for models of earlier versions."""
+        return "onednn" if self.record.get("kernels") == "onednn" else "torch"
 
     @cached_property
     def engine(self) -> nn.Module:

@@ -177,7 +177,7 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
     windows = rows.windows(span)
-    with computing_in(fitted.precision):
+    with computing_in(fitted.precision, fitted.kernels):
         fresh = Intervals.calibrate(model, windows)
         return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
@@ -230,4 +230,5 @@ def _score(report: TrainingReport) -> dict[str, Any]:
         "epochs": report.epochs,
         "seconds": round(report.seconds, 1),
         "precision": report.precision,
+        "kernels": report.kernels,
     }

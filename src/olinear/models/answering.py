@@ -9,7 +9,7 @@ from torch import nn
 from olinear.core import Batch, Output, Point
 from olinear.core.runtime import Precision, casting
 from olinear.models.building import traits_of
-from olinear.nn.compact import CompactOLinear
+from olinear.nn import CompactOLinear
 
 MOST_VALUES = 2**24  # of the lookbacks that a model sees together
 

@@ -2,10 +2,11 @@
 
 `functional` and `bases` hold the mathematics, `revin`, `ortho` and `normlin` one layer each, `mixers` what may stand in
 NormLin's place, `learners` the two halves of a block, and `olinear` the walk through all of them. `folding` and
-`compact` compute the same function with fewer operations.
+`compact` compute the same function with fewer operations, `products` by quicker kernels.
 """
 
 from olinear.nn.bases import BASES, make_basis
+from olinear.nn.compact import CompactOLinear
 from olinear.nn.folding import Shapes
 from olinear.nn.functional import (
     NEGLIGIBLE,
@@ -28,6 +29,7 @@ __all__ = [
     "BASES",
     "MIXERS",
     "NEGLIGIBLE",
+    "CompactOLinear",
     "CrossSeriesLearner",
     "IntraSeriesLearner",
     "LowRankNormLin",

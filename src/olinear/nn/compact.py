@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing, series_first
 from olinear.nn.learners import AlongWidth, CrossSeriesLearner, IntraSeriesLearner
 from olinear.nn.normlin import LowRankNormLin, SeriesMixer
+from olinear.nn.products import Linear, curved_linear, linear, multiply
 from olinear.nn.revin import RevIN
 
 if TYPE_CHECKING:
@@ -63,12 +64,13 @@ class CompactOLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:  # b t n
         if not self.is_narrow:
             return self.walk(x)
-        with torch.autocast(x.device.type, torch.bfloat16):
+        # On the CPU all is of the right kind already, and to ask at every operation takes longer than some of them do.
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=x.device.type != "cpu"):
             return self.walk(x)
 
     def walk(self, x: Tensor) -> Tensor:  # b t n
         x, stats = self.revin(x)  # b t n
-        hidden = self.encode(series_first(x * self.gain))  # n b m
+        hidden = self.encode(series_first(x * self.gain).to(self.encode.weight.dtype))  # n b m
         for block in self.blocks:
             hidden = block(hidden)  # n b m
         y = self.decode(self.norm(hidden))  # n b f, or n b h
@@ -91,7 +93,7 @@ class FoldedLinear(nn.Module):
         self.register_buffer("bias", bias.detach()[:, None].clone())
 
     def forward(self, x: Tensor) -> Tensor:  # n b in
-        return F.linear(x, self.weight).add_(self.bias)
+        return linear(x, self.weight).add_(self.bias)
 
 
 class CompactMixing(nn.Module):
@@ -126,8 +128,8 @@ class CompactMixing(nn.Module):
 
     def mix(self, x: Tensor) -> Tensor:  # n k
         if self.low_rank:
-            return self.share * x + self.left @ (self.right.mT @ x)
-        return self.matrix @ x
+            return (self.share * x + multiply(self.left, multiply(self.right.mT, x))).to(x.dtype)
+        return multiply(self.matrix, x)
 
     def forward(self, x: Tensor) -> Tensor:  # n b m
         mixed = self.linear(x) if self.first else x
@@ -144,7 +146,7 @@ class CompactWidth(nn.Module):
         self.norm = deepcopy(isl.norm)
 
     def forward(self, x: Tensor) -> Tensor:  # n b m
-        return self.norm(self.contract(F.gelu(self.expand(x))).add_(x))
+        return self.norm(self.contract(curved_linear(x, self.expand.weight, self.expand.bias)).add_(x))
 
 
 class Transposed(nn.Module):
@@ -155,7 +157,8 @@ class Transposed(nn.Module):
         self.learner = learner
 
     def forward(self, x: Tensor) -> Tensor:  # n b m
-        return self.learner(x.transpose(0, 1)).transpose(0, 1)
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=x.dtype == torch.bfloat16):
+            return self.learner(x.transpose(0, 1)).transpose(0, 1).to(x.dtype)
 
 
 def _compact_learner(learner: nn.Module, n_series: int) -> nn.Module:
@@ -166,11 +169,11 @@ def _compact_learner(learner: nn.Module, n_series: int) -> nn.Module:
     return CompactWidth(learner) if isinstance(learner, IntraSeriesLearner) else deepcopy(learner)
 
 
-def _as_linear(layer: nn.Module) -> nn.Module:
+def _as_linear(layer: nn.Module) -> nn.Linear:
     """A NormLin along the width is a linear layer with its normalised matrix."""
     if not (isinstance(layer, AlongWidth) and isinstance(layer.mixer, SeriesMixer)):
-        return deepcopy(layer)
+        return deepcopy(layer)  # type: ignore[return-value]
     matrix = layer.mixer.matrix().detach()
-    linear = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False).to(matrix)
-    linear.weight.data.copy_(matrix)
-    return linear
+    same = Linear(matrix.shape[1], matrix.shape[0], bias=False).to(matrix)
+    same.weight.data.copy_(matrix)
+    return same

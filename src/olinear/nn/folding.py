@@ -5,14 +5,14 @@ the layout is `n b m`, so that mixing series is one `n×n · n×(b·m)` product 
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.nn.learners import CrossSeriesLearner
 from olinear.nn.normlin import SeriesMixer, exactly
+from olinear.nn.products import linear, multiply
 
 if TYPE_CHECKING:
     from olinear.nn.olinear import OLinear
@@ -89,17 +89,34 @@ def shapes_of(model: "OLinear", batch: int) -> Shapes:
 def fold_encoder(model: "OLinear") -> tuple[Tensor, Tensor]:
     """`(Σ_k φ_k W_k) Q_i` `[m, t]` and `bias + (Σ_k W_k) δ_i` `[n, m]`, W_k the encoder's block for copy k."""
     copies = model.encoder.weight.unflatten(1, (model.embed_dim, model.lookback))  # m d t
-    weight = (model.extension @ copies) @ model.input_transform.basis  # m t
-    return weight, F.linear(model.input_offset, copies.sum(1), model.encoder.bias)  # n m
+    extended, summed = _Copies.apply(model.extension, copies)  # m t, m t
+    weight = multiply(extended, model.input_transform.basis)  # m t
+    return weight, linear(model.input_offset, summed, model.encoder.bias)  # n m
+
+
+class _Copies(torch.autograd.Function):
+    """`Σ_k φ_k W_k` and `Σ_k W_k` of `[m, d, t]`, with a gradient of one pass instead of four."""
+
+    @staticmethod
+    def forward(ctx: Any, extension: Tensor, copies: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(extension, copies)
+        return extension @ copies, copies.sum(1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:
+        extension, copies = ctx.saved_tensors
+        of_extended, of_summed = (each.to(copies.dtype) for each in gradients)
+        of_copies = torch.addcmul(of_summed[:, None], of_extended[:, None], extension[:, None])  # m d t
+        return (copies @ of_extended[..., None]).sum((0, 2)), of_copies
 
 
 def fold_decoder(model: "OLinear") -> tuple[Tensor, Tensor]:
     """`Σ_k V_k Q_oᵀ W_k` `[f, m]` and its bias `[n, f]`, V_k the head's first block for copy k, W_k the decoder's."""
     first = model.head.first
     copies = first.weight.unflatten(1, (model.embed_dim, model.horizon))  # f d h
-    spread = (copies @ model.output_transform.basis.mT).flatten(1)  # f d·h
-    bias = F.linear(model.output_offset, copies.sum(1), first.bias + spread @ model.decoder.bias)  # n f
-    return spread @ model.decoder.weight, bias
+    spread = multiply(copies, model.output_transform.basis.mT).flatten(1)  # f d·h
+    bias = linear(model.output_offset, copies.sum(1), first.bias + spread @ model.decoder.bias)  # n f
+    return multiply(spread, model.decoder.weight), bias
 
 
 def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
@@ -108,7 +125,7 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     x, stats = model.revin(x)  # b t n
     if shapes.encode().pays:
         weight, bias = fold_encoder(model)
-        hidden = F.linear(series_first(x), weight).add_(bias[:, None])  # n b m
+        hidden = linear(series_first(x), weight).add_(bias[:, None])  # n b m
     else:
         hidden = model.encode(x.mT).transpose(0, 1)  # n b m
     for block in model.blocks:
@@ -120,7 +137,7 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
     hidden = model.norm(hidden)
     if shapes.decode().pays:
         weight, bias = fold_decoder(model)
-        y = model.head.rest(F.linear(hidden, weight).add_(bias[:, None]))  # n b h
+        y = model.head.rest(linear(hidden, weight).add_(bias[:, None]))  # n b h
     else:
         y = model.decode(hidden.transpose(0, 1)).transpose(0, 1)  # n b h
     return model.revin.inverse(model.dropout(y).permute(1, 2, 0), stats)  # b h n
@@ -144,7 +161,7 @@ def mix_series(csl: CrossSeriesLearner, x: Tensor, *, fold: bool) -> Tensor:  # 
         with exactly(x):  # n 1: the sums of A's rows, 1 but for dropout and variants of NormLin
             sums = apply(torch.ones_like(x[:, 0, :1], dtype=csl.norm.weight.dtype))
         weight, bias = fold_mixing(csl.pre, csl.post, sums)
-        mixed = F.linear(apply(x.flatten(1)).view_as(x), weight).add_(bias[:, None])
+        mixed = linear(apply(x.flatten(1)).view_as(x), weight).add_(bias[:, None])
     else:
         mixed = csl.post(apply(csl.pre(x).flatten(1)).view_as(x))
     return csl.norm(x + csl.dropout(mixed))
@@ -152,4 +169,4 @@ def mix_series(csl: CrossSeriesLearner, x: Tensor, *, fold: bool) -> Tensor:  # 
 
 def fold_mixing(pre: nn.Linear, post: nn.Linear, sums: Tensor) -> tuple[Tensor, Tensor]:
     """`W_post W_pre` `[m, m]` and `sums · W_post b_pre + b_post` `[n, m]`, for the row sums `[n, 1]` of A."""
-    return post.weight @ pre.weight, sums * (post.weight @ pre.bias) + post.bias
+    return multiply(post.weight, pre.weight), sums * (post.weight @ pre.bias) + post.bias

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError
 from olinear.nn.normlin import NormLin
+from olinear.nn.products import Linear
 
 Temporal = Literal["linear", "normlin"]
 
@@ -33,9 +34,9 @@ class CrossSeriesLearner(nn.Module):
         dropout: float = 0.0,
     ):
         super().__init__()
-        self.pre = nn.Linear(model_dim, model_dim) if pre_linear else nn.Identity()
+        self.pre = Linear(model_dim, model_dim) if pre_linear else nn.Identity()
         self.mixer = mixer
-        self.post = nn.Linear(model_dim, model_dim) if post_linear else nn.Identity()
+        self.post = Linear(model_dim, model_dim) if post_linear else nn.Identity()
         self.norm = nn.LayerNorm(model_dim)
         self.dropout = nn.Dropout(dropout)
 
@@ -64,7 +65,7 @@ class IntraSeriesLearner(nn.Module):
         self.expand: nn.Module
         self.contract: nn.Module
         if temporal == "linear":
-            self.expand, self.contract = nn.Linear(model_dim, ff_dim), nn.Linear(ff_dim, model_dim)
+            self.expand, self.contract = Linear(model_dim, ff_dim), Linear(ff_dim, model_dim)
         else:
             self.expand = AlongWidth(NormLin(model_dim, dropout=dropout))
             self.contract = AlongWidth(NormLin(model_dim, dropout=dropout))

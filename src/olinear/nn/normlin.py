@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from olinear.core import ConfigError, DataError
 from olinear.nn.functional import Norm, Transform, row_normalise
+from olinear.nn.products import multiply
 
 
 class SeriesMixer(nn.Module):
@@ -84,7 +86,7 @@ class NormLin(SeriesMixer):
         return row_normalise(self.weight[:length, :length], self.transform, self.norm, self.causal)
 
     def operator(self) -> Callable[[Tensor], Tensor]:
-        return self._drop(self.matrix()).matmul
+        return partial(multiply, self._drop(self.matrix()))
 
     def forward(self, x: Tensor) -> Tensor:  # ... n m
         return self._drop(self.matrix(x.shape[-2])) @ x
@@ -135,7 +137,7 @@ class LowRankNormLin(SeriesMixer):
 
     def operator(self) -> Callable[[Tensor], Tensor]:
         share, left, right = self.factors(drop=self.training)
-        return lambda x: share * x + left @ (right.mT @ x)
+        return lambda x: share * x + multiply(left, multiply(right.mT, x))
 
     def matrix(self, length: int | None = None) -> Tensor:
         if length not in (None, self.size):

@@ -18,6 +18,7 @@ from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, Temporal
 from olinear.nn.mixers import MixerFactory, find_mixer, has_own_maps
 from olinear.nn.normlin import LowRankNormLin
 from olinear.nn.ortho import OrthoTrans
+from olinear.nn.products import Linear
 from olinear.nn.revin import RevIN
 
 HeadKind = Literal["mlp", "linear"]
@@ -84,7 +85,7 @@ class OLinear(nn.Module):
         self.extension = nn.Parameter(torch.randn(embed_dim))
         self.input_transform = _of_size("input_transform", input_transform, lookback)
         self.input_offset = nn.Parameter(torch.zeros(n_series, lookback))
-        self.encoder = nn.Linear(embed_dim * lookback, model_dim)
+        self.encoder = Linear(embed_dim * lookback, model_dim)
         self.blocks = nn.ModuleList()
         across = None if mixer is None else find_mixer(mixer)
         for _ in range(blocks):
@@ -96,7 +97,7 @@ class OLinear(nn.Module):
                 block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
             self.blocks.append(block)
         self.norm = nn.LayerNorm(model_dim)
-        self.decoder = nn.Linear(model_dim, embed_dim * horizon)
+        self.decoder = Linear(model_dim, embed_dim * horizon)
         self.output_transform = _of_size("output_transform", output_transform, horizon)
         self.output_offset = nn.Parameter(torch.zeros(n_series, horizon))
         self.head = Head(embed_dim * horizon, ff_dim, horizon, head)
@@ -157,8 +158,8 @@ class Head(nn.Module):
         super().__init__()
         if kind not in ("mlp", "linear"):
             raise ConfigError(f"head must be 'mlp' or 'linear', found {kind!r}")
-        self.hidden = nn.Linear(in_dim, ff_dim) if kind == "mlp" else None
-        self.output = nn.Linear(ff_dim if kind == "mlp" else in_dim, horizon)
+        self.hidden = Linear(in_dim, ff_dim) if kind == "mlp" else None
+        self.output = Linear(ff_dim if kind == "mlp" else in_dim, horizon)
 
     @property
     def first(self) -> nn.Linear:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from olinear.core import DataError
 from olinear.nn.bases import make_basis
+from olinear.nn.products import multiply
 
 
 class OrthoTrans(nn.Module):
@@ -44,10 +45,10 @@ class OrthoTrans(nn.Module):
         return len(self.basis)
 
     def forward(self, x: Tensor) -> Tensor:  # ... t
-        return x @ self.basis.mT
+        return multiply(x, self.basis.mT)
 
     def inverse(self, z: Tensor) -> Tensor:  # ... t
-        return z @ self.basis
+        return multiply(z, self.basis)
 
     def extra_repr(self) -> str:
         return f"size={self.size}"

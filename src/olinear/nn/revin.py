@@ -50,6 +50,12 @@ class RevIN(nn.Module):
     def standardise(self, x: Tensor) -> tuple[Tensor, WindowStats]:  # b t n
         """The window without its mean and (biased) deviation over the values present, and these."""
         known = x.detach()
+        if known.device.type == "cpu" and not torch.compiler.is_compiling():
+            mean = known.mean(1, keepdim=True)
+            if mean.isfinite().all():  # nothing is missing: the same to the last bit, in half the passes
+                centred = x - mean
+                deviation = (centred.detach().square().mean(1, keepdim=True) + self.eps).sqrt()
+                return centred / deviation, WindowStats(mean, deviation)
         count = known.isnan().logical_not_().sum(1, keepdim=True).clamp_(min=1)
         mean = known.nansum(1, keepdim=True) / count
         centred = (x - mean).nan_to_num(0.0)

@@ -11,13 +11,22 @@ import torch
 from torch import Tensor, nn
 
 from olinear.core import Batch, DataError, TrainingDiverged
-from olinear.core.runtime import Precision, computing_in, fitting_threads, own_randomness, pick_device, solving_device
+from olinear.core.runtime import (
+    Kernels,
+    Precision,
+    computing_in,
+    fitting_threads,
+    keeping_memory,
+    own_randomness,
+    pick_device,
+    solving_device,
+)
 from olinear.core.settings import TrainingConfig
 from olinear.models import answer, traits_of, windows_at_once
 from olinear.training.callbacks import Callback, LogEpochs, ProgressLine, check_callbacks, logger
 from olinear.training.checkpoints import claim_checkpoint
 from olinear.training.optimizers import MakeOptimizer
-from olinear.training.precision import settle_precision
+from olinear.training.precision import settle
 from olinear.training.sources import Source
 from olinear.training.state import RunState
 from olinear.training.tasks import Forecast, Task
@@ -35,6 +44,7 @@ class TrainingReport:
     history: list[dict[str, float]]
     stopped: bool = False  # by a callback, before its end
     precision: Precision = "float32"  # that it computed with
+    kernels: Kernels = "torch"  # that it multiplied by
 
 
 def train(
@@ -74,17 +84,17 @@ def train(
     if traits_of(model).closed_form:
         return _solve(model, training, validation, config, task, device)
     model.to(device)
-    precision = settle_precision(model, training, task, config, device, path if resume else None)
+    precision, kernels = settle(model, training, task, config, device, path if resume else None)
     config = config.model_copy(update={"precision": precision})
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
-    run = RunState(model, task, config, data, optimizer)
+    run = RunState(model, task, config, data, optimizer, kernels)
     run.steps = math.ceil(len(training) / config.batch_size)
     listeners = [LogEpochs(name), *([ProgressLine(name)] if progress else []), *check_callbacks(callbacks)]
     with claim_checkpoint(path), own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
             run.load(path)
             logger.info("resumed %s at epoch %d, step %d", path, run.position.epoch, run.position.step)
-        with fitting_threads(model, device), computing_in(precision):
+        with fitting_threads(model, device), computing_in(precision, run.kernels), keeping_memory():
             _run(run, training.to(device), None if validation is None else validation.to(device), path, listeners)
     return _finish(run, validated=validation is not None)
 
@@ -135,7 +145,8 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
     best_loss = at.best_loss if validated and at.best_epoch else None
     best_epoch = at.best_epoch if validated else len(at.history)
     done = (best_epoch, best_loss, at.best_averaged, len(at.history), at.seconds, at.history, run.stopped)
-    return TrainingReport(*done, precision="bfloat16" if run.config.precision == "bfloat16" else "float32")
+    precision: Precision = "bfloat16" if run.config.precision == "bfloat16" else "float32"
+    return TrainingReport(*done, precision=precision, kernels=run.kernels)
 
 
 def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:

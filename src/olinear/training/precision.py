@@ -8,12 +8,14 @@ import torch
 from torch import nn
 
 from olinear.core.runtime import (
+    Kernels,
     Precision,
     check_precision,
     count_multiplications,
     fitting_threads,
     has_bfloat16,
     own_randomness,
+    quicker_kernels,
     quicker_precision,
 )
 from olinear.core.settings import TrainingConfig
@@ -30,22 +32,36 @@ A_STEP = 0.02  # seconds that a measured step may take: it has fewer windows whe
 _measured: dict[tuple[object, ...], Precision] = {}
 
 
-def settle_precision(
+def settle(
     model: nn.Module, training: Source, task: Task, config: TrainingConfig, device: torch.device, going_on: Path | None
-) -> Precision:
-    """What a run computes with. `auto` measures once a process and kind of model; a checkpoint knows what it was."""
+) -> tuple[Precision, Kernels]:
+    """What a run computes with, and by whose kernels. A checkpoint knows what it was."""
+    before = read_record(going_on) if going_on is not None and going_on.exists() else None
+    if device.type != "cpu":
+        kernels: Kernels = "torch"
+    elif before is not None:
+        kernels = "onednn" if before.get("kernels") == "onednn" else "torch"
+    else:
+        kernels = quicker_kernels()
     if config.precision != "auto":
         check_precision(config.precision, device)
-        return config.precision
-    if going_on is not None and going_on.exists():
-        return read_record(going_on).get("config", {}).get("precision", "float32")
+        return config.precision, kernels
+    if before is not None:
+        return before.get("config", {}).get("precision", "float32"), kernels
+    return _quicker(model, training, task, config.batch_size, device, kernels), kernels
+
+
+def _quicker(
+    model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device, kernels: Kernels
+) -> Precision:
+    """Measured once a process and kind of model."""
     shapes = tuple(parameter.shape for parameter in model.parameters())
-    if not shapes or not has_bfloat16(device) or (_size(model, training, config.batch_size) or LEAST) < LEAST:
+    if not shapes or not has_bfloat16(device) or (_size(model, training, batch_size) or LEAST) < LEAST:
         return "float32"
-    key = (type(model), shapes, config.batch_size, device, torch.get_num_threads())
+    key = (type(model), shapes, batch_size, device, torch.get_num_threads(), kernels)
     if key not in _measured:
         with own_randomness(0, device), fitting_threads(model, device):
-            _measured[key] = _measure(model, training.to(device), task, config.batch_size, device)
+            _measured[key] = _measure(model, training.to(device), task, batch_size, device, kernels)
     return _measured[key]
 
 
@@ -59,7 +75,9 @@ def _size(model: nn.Module, training: Source, batch_size: int) -> int | None:
         return None
 
 
-def _measure(model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device) -> Precision:
+def _measure(
+    model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device, kernels: Kernels
+) -> Precision:
     probe = deepcopy(model).train()
 
     def step_of(count: int) -> None:
@@ -71,4 +89,4 @@ def _measure(model: nn.Module, training: Source, task: Task, batch_size: int, de
     began = time.perf_counter()
     step_of(1)
     count = max(1, min(batch_size, len(training), int(A_STEP / (time.perf_counter() - began))))
-    return quicker_precision(lambda: step_of(count), device, MEASURING)
+    return quicker_precision(lambda: step_of(count), device, MEASURING, kernels)

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 from torch import Tensor, nn
 
 from olinear.core import CheckpointError, ConfigError
+from olinear.core.runtime import Kernels
 from olinear.core.settings import TrainingConfig
 from olinear.training.checkpoints import ANEW, load_checkpoint, save_checkpoint
 from olinear.training.optimizers import OPTIMIZERS, SLOTS, MakeOptimizer
@@ -63,8 +64,10 @@ class RunState:
         config: TrainingConfig,
         data: dict[str, int],
         optimizer: MakeOptimizer | None = None,
+        kernels: Kernels = "torch",
     ):
         self.model, self.task, self.config, self.data = model, task, config, data
+        self.kernels = kernels
         self.steps = 1  # an epoch
         self.stopped = False
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -130,7 +133,8 @@ class RunState:
             }
         for group, weights in groups.items():
             tensors |= {f"{group}/{name}": tensor for name, tensor in weights.items()}
-        record = {"config": self.config.model_dump(), "data": self.data, "position": vars(self.position)}
+        settings, position = self.config.model_dump(), vars(self.position)
+        record = {"config": settings, "data": self.data, "position": position, "kernels": self.kernels}
         save_checkpoint(path, tensors, record)
 
     def load(self, path: Path) -> None:

@@ -45,14 +45,14 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
     at_once = windows_at_once(model, 128, recipe.training.batch_size)
     past = Context(scale=SeasonalScale.of(target.scaled[: len(target.split.train)]))
-    with computing_in(report.precision):
+    with computing_in(report.precision, report.kernels):
         scores = evaluate(compact, test, at_once, context=past)
     if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
         raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")
     row = _row(job, scores, report, sum(parameter.numel() for parameter in model.parameters()))
     if not job.is_first:
         return Outcome(row)
-    with computing_in(report.precision):
+    with computing_in(report.precision, report.kernels):
         errors = window_errors(compact, test, at_once).float().cpu().numpy()
         return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job, recipe) else None, errors)
 
@@ -82,6 +82,7 @@ def _row(job: JobKey, scores: Scores, report: TrainingReport, parameters: int) -
         commit=commit(),
         validation_loss=report.best_loss,
         precision=report.precision,
+        kernels=report.kernels,
     )
 
 

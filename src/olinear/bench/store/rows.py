@@ -38,10 +38,11 @@ class Facts:
     error: str = ""
     validation_loss: float | None = None
     precision: str = ""  # that it was trained and scored with; empty in rows of before, which are of float32
+    kernels: str = ""  # whose kernels multiplied; empty in rows of before, which are of torch
 
 
 FACTS = tuple(each.name for each in fields(Facts))
-LATER = ("precision",)  # facts that a file has only if a row of it does
+LATER = ("precision", "kernels")  # facts that a file has only if a row of it does
 
 
 @dataclass(frozen=True)

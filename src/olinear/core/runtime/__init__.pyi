@@ -1,3 +1,4 @@
+from olinear.core.runtime.allocation import keeping_memory as keeping_memory
 from olinear.core.runtime.devices import SMALL as SMALL
 from olinear.core.runtime.devices import device_of as device_of
 from olinear.core.runtime.devices import fitting_threads as fitting_threads
@@ -12,6 +13,10 @@ from olinear.core.runtime.files import is_older as is_older
 from olinear.core.runtime.files import is_oversized as is_oversized
 from olinear.core.runtime.files import open_patiently as open_patiently
 from olinear.core.runtime.files import replacing as replacing
+from olinear.core.runtime.kernels import Kernels as Kernels
+from olinear.core.runtime.kernels import has_onednn as has_onednn
+from olinear.core.runtime.kernels import onednn_linear as onednn_linear
+from olinear.core.runtime.kernels import quicker_kernels as quicker_kernels
 from olinear.core.runtime.locks import hold as hold
 from olinear.core.runtime.measuring import best_times as best_times
 from olinear.core.runtime.measuring import count_multiplications as count_multiplications
@@ -32,6 +37,7 @@ from olinear.core.runtime.precision import casting as casting
 from olinear.core.runtime.precision import check_precision as check_precision
 from olinear.core.runtime.precision import computing_in as computing_in
 from olinear.core.runtime.precision import has_bfloat16 as has_bfloat16
+from olinear.core.runtime.precision import present_kernels as present_kernels
 from olinear.core.runtime.precision import present_precision as present_precision
 from olinear.core.runtime.precision import quicker_precision as quicker_precision
 from olinear.core.runtime.provenance import commit as commit

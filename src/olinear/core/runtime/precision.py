@@ -9,25 +9,35 @@ from typing import Literal
 import torch
 
 from olinear.core.errors import ConfigError
+from olinear.core.runtime.kernels import Kernels, has_onednn
 from olinear.core.runtime.measuring import best_times
 
 Precision = Literal["float32", "bfloat16"]
 GAIN = 1.15  # by so much bfloat16 must be quicker: less is noise, and a choice must come out the same again
 
 _present: ContextVar[Precision] = ContextVar("precision", default="float32")
+_kernels: ContextVar[Kernels] = ContextVar("kernels", default="torch")
 
 
 @contextmanager
-def computing_in(precision: Precision) -> Iterator[None]:
+def computing_in(precision: Precision, kernels: Kernels = "torch") -> Iterator[None]:
     """What `olinear.models.answer` computes with inside.
 
-    Matrix products alone change: weights, their gradients, normalisation and answers are float32 in either.
+    Matrix products alone change: weights, their gradients, normalisation and answers are float32 in either. Kernels
+    that are not in this torch are those of torch.
     """
     token = _present.set(precision)
+    second = _kernels.set(kernels if kernels == "torch" or has_onednn() else "torch")
     try:
         yield
     finally:
         _present.reset(token)
+        _kernels.reset(second)
+
+
+def present_kernels() -> Kernels:
+    """Those of the innermost `computing_in`; torch's outside."""
+    return _kernels.get()
 
 
 def present_precision() -> Precision:
@@ -58,14 +68,16 @@ def check_precision(precision: Precision, device: torch.device) -> None:
         raise ConfigError(f"precision='bfloat16' is for the CPU and CUDA, found {device.type}: leave it out")
 
 
-def quicker_precision(step: Callable[[], object], device: torch.device, seconds: float) -> Precision:
+def quicker_precision(
+    step: Callable[[], object], device: torch.device, seconds: float, kernels: Kernels = "torch"
+) -> Precision:
     """The one in which a step takes less time, measured in turns; float32 where the device has no bfloat16."""
     if not has_bfloat16(device):
         return "float32"
 
     def inside(precision: Precision) -> Callable[[], None]:
         def run() -> None:
-            with computing_in(precision):
+            with computing_in(precision, kernels):
                 step()
 
         return run
