@@ -1,31 +1,48 @@
-"""How much faster the folded walk is than the plain one: `make bench-speed`. Writes benchmarks/results/speed.csv.
+"""How much faster ours is than the plain formula: `make bench-speed`. Writes benchmarks/results/speed.csv.
 
-Every line is a ratio of two times (or memories) measured in this run, alternately, the best of several repetitions of
-each side; the run fails if a floor is missed. Width 512, embedding 16, lookback 96, float32, two threads.
+Every line is a ratio of two times (or memories) measured in this run, each side in a process of its own, in turns, the
+best of several repetitions; the run fails if a floor is missed. Width 512, embedding 16, lookback 96, two threads. The
+plain formula computes in float32 by torch's own kernels; ours once with `precision="auto"`, once in float32.
 """
 
 import csv
+import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from sides import THREADS, best_of
 from torch.utils.data import DataLoader, Dataset
 
-from olinear.core.runtime import best_times, memory_growth
+from olinear.core import Batch
+from olinear.core.runtime import (
+    Kernels,
+    Precision,
+    computing_in,
+    has_bfloat16,
+    has_onednn,
+    keeping_memory,
+    memory_growth,
+    onednn_linear,
+)
+from olinear.core.settings import TrainingConfig
 from olinear.data.windows import Windows
+from olinear.models import answer, for_inference
 from olinear.nn import OLinear
 from olinear.nn.folding import shapes_of
 from olinear.nn.functional import lag_correlation
+from olinear.training import Forecast, settle
 from olinear.training.losses import weighted_l1
 
 RESULTS = Path(__file__).parent / "results" / "speed.csv"
+HOSTS = Path(__file__).parent.parent / ".venv-hosts" / "bin" / "python"
 WIDTH, LOOKBACK = 512, 96
-SECONDS = 12.0  # for each comparison
-FAIR = 0.6  # share of the machine's matrix product that the plain walk must reach for its ratio to count
+UNITS = has_bfloat16(torch.device("cpu"))
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,10 @@ class Case:
     def __str__(self) -> str:
         return f"n={self.n} b={self.batch} L={self.blocks} h={self.horizon}"
 
+    @property
+    def seconds(self) -> float:
+        return 30.0 if self.n > 100 or self.horizon > 500 else 15.0
+
     def model(self, *, fold: bool) -> OLinear:
         torch.manual_seed(0)
         return OLinear(self.n, LOOKBACK, self.horizon, model_dim=WIDTH, blocks=self.blocks, fold=fold)
@@ -47,20 +68,29 @@ class Case:
         x = torch.randn(self.batch, LOOKBACK, self.n, generator=generator)
         return x, torch.randn(self.batch, self.horizon, self.n, generator=generator)
 
+    def settled(self, precision: str) -> tuple[Precision, Kernels]:
+        """What a training of these shapes computes with."""
+        rows = torch.zeros(LOOKBACK + self.horizon + self.batch, self.n)
+        config = TrainingConfig(precision=precision, batch_size=self.batch)
+        source = Windows(rows, LOOKBACK, self.horizon)
+        return settle(self.model(fold=True), source, Forecast(), config, torch.device("cpu"), None)
 
-TRAINING = {
-    Case(7, 32, 2, 96): 1.05,
-    Case(137, 32, 2, 96): 2.0,
-    Case(321, 16, 3, 96): 1.7,
-    Case(321, 16, 3, 720): 3.5,
-}
-INFERENCE = {
-    Case(7, 32, 2, 96): 1.8,
-    Case(7, 32, 2, 720): 6.0,
-    Case(321, 16, 3, 96): 1.7,
-    Case(321, 16, 3, 720): 5.0,
-}
-MEMORY = Case(321, 16, 3, 720)
+
+@dataclass(frozen=True)
+class Floors:
+    """What is wanted where the machine has units for bfloat16, and in float32."""
+
+    units: float
+    float32: float
+
+    def of(self, precision: str) -> float:
+        return self.units if precision == "auto" and UNITS else self.float32
+
+
+CASES = (Case(7, 32, 2, 96), Case(7, 32, 2, 720), Case(137, 32, 2, 96), Case(321, 16, 3, 96), Case(321, 16, 3, 720))
+TRAINING = [Floors(2.6, 1.15), Floors(3.0, 1.1), Floors(6.0, 2.1), Floors(5.2, 1.8), Floors(12.5, 4.8)]
+INFERENCE = [Floors(6, 2.3), Floors(25, 9), Floors(8, 2.2), Floors(7, 1.9), Floors(27, 7.2)]
+SHARE, MEMORY = Floors(0.6, 0.4), Floors(3.0, 2.2)
 
 
 @dataclass(frozen=True)
@@ -72,65 +102,92 @@ class Line:
     note: str = ""
 
 
-def training_step(case: Case, *, fold: bool) -> Callable[[], None]:
-    model = case.model(fold=fold).train()
+def training_step(case: Case, side: str) -> Callable[[], None]:
+    """A step of `plain`, `auto` or `float32`."""
+    plain = side == "plain"
+    precision, kernels = ("float32", "torch") if plain else case.settled(side)
+    model = case.model(fold=not plain).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     x, y = case.data()
+    if not plain:
+        keeping_memory().__enter__()  # as a training does from its first to its last step
 
     def step() -> None:
-        optimizer.zero_grad()
-        weighted_l1(model(x), y).backward()
-        optimizer.step()
+        with computing_in(precision, kernels):
+            optimizer.zero_grad()
+            weighted_l1(answer(model, Batch(x, y)).point, y).backward()
+            optimizer.step()
 
     return step
 
 
-def multiplications(case: Case, *, folded: bool) -> int:
-    """Of a training step: the forward pass and twice as many backward."""
-    cost = shapes_of(case.model(fold=folded), case.batch).forward(case.blocks)
-    return 3 * (cost.folded if folded else cost.plain)
+def forecast(case: Case, side: str) -> Callable[[], None]:
+    """A forecast of one batch by `plain`, `auto` or `float32`."""
+    precision, kernels = ("float32", "torch") if side == "plain" else case.settled(side)
+    model = case.model(fold=False).eval()
+    engine = model if side == "plain" else for_inference(model, precision)
+    batch = Batch(case.data()[0])
+
+    def call() -> None:
+        with torch.inference_mode(), computing_in(precision, kernels):
+            answer(engine, batch)
+
+    return call
 
 
-def matrix_product(size: int = 2048) -> tuple[Callable[[], object], int]:
-    a, b = torch.randn(size, size), torch.randn(size, size)
-    return lambda: a @ b, size**3
+def product(size: int, kind: str) -> Callable[[], object]:
+    """A large product of matrices by one of the machine's kernels."""
+    dtype = torch.bfloat16 if kind.startswith("bfloat16") else torch.float32
+    a, b = torch.randn(size, size).to(dtype), torch.randn(size, size).to(dtype)
+    return partial(onednn_linear, a, b) if kind.endswith("onednn") else partial(torch.matmul, a, b)
 
 
-def training_lines() -> list[Line]:
-    lines = []
-    product, product_count = matrix_product()
-    for case, floor in TRAINING.items():
-        plain, ours, reference = best_times(
-            training_step(case, fold=False),
-            training_step(case, fold=True),
-            product,
-            seconds=40 if case.n > 100 else SECONDS,
-        )
-        speed = product_count / reference
-        plain_share = multiplications(case, folded=False) / plain / speed
-        our_share = multiplications(case, folded=True) / ours / speed
-        note = f"plain walk at {plain_share:.0%} of the matrix product, ours at {our_share:.0%}"
-        lines.append(Line("training step, plain / ours", str(case), plain / ours, floor, note))
-        if case.n == 321:
-            lines.append(Line("plain walk, share of the matrix product", str(case), plain_share, FAIR))
-        if case == Case(321, 16, 3, 96):
-            lines.append(Line("folded walk, share of the matrix product", str(case), our_share, 0.6))
-    return lines
+def multiplications(case: Case) -> int:
+    """Those that are left of a training step: the forward pass and twice as many backward."""
+    return 3 * shapes_of(case.model(fold=True), case.batch).forward(case.blocks).folded
 
 
-@torch.inference_mode()
-def inference_lines() -> list[Line]:
-    lines = []
-    for case, floor in INFERENCE.items():
-        model = case.model(fold=False).eval()
-        compact = model.compact()
-        x, _ = case.data()
-        plain, ours = best_times(lambda m=model, x=x: m(x), lambda m=compact, x=x: m(x), seconds=SECONDS)
-        lines.append(Line("inference, plain / compact", str(case), plain / ours, floor, f"{1e3 * ours:.1f} ms"))
-    return lines
+def training_lines() -> Iterator[Line]:
+    for case, floors in zip(CASES, TRAINING, strict=True):
+        kinds = _kernels() if case == Case(321, 16, 3, 96) else []
+        products = [(product, size, kind) for kind in kinds for size in (1024, 2048)]
+        sides = [(training_step, case, side) for side in ("plain", "auto", "float32")]
+        plain, auto, float32, *speeds = best_of([*sides, *products], case.seconds)
+        for name, ours in (("auto", auto), ("float32", float32)):
+            note = f"{1e3 * plain:.1f} ms against {1e3 * ours:.1f} ms in {_said(case, name)}"
+            yield Line(f"training step, plain / ours ({name})", str(case), plain / ours, floors.of(name), note)
+        for name, ours in (("auto", auto), ("float32", float32)) if speeds else ():
+            width = "bfloat16" if name == "auto" and UNITS else "float32"
+            of_width = [
+                size**3 / seconds
+                for (_, size, kind), seconds in zip(products, speeds, strict=True)
+                if kind.startswith(width)
+            ]
+            share, best = multiplications(case) / ours / max(of_width), 2e-9 * max(of_width)
+            what = f"multiplications of a training step ({name}), share of the best {width} kernel"
+            yield Line(what, str(case), share, SHARE.of(name), f"the kernel: {best:.0f} GFLOP/s")
 
 
-def lag_correlation_line() -> Line:
+def _kernels() -> list[str]:
+    found = ["float32 torch", *(["float32 onednn"] if has_onednn() else [])]
+    return [*found, "bfloat16 torch", *(["bfloat16 onednn"] if has_onednn() else [])] if UNITS else found
+
+
+def _said(case: Case, side: str) -> str:
+    precision, kernels = case.settled(side)
+    return f"{precision} by {kernels}"
+
+
+def inference_lines() -> Iterator[Line]:
+    for case, floors in zip(CASES, INFERENCE, strict=True):
+        sides = [(forecast, case, side) for side in ("plain", "auto", "float32")]
+        plain, *ours = best_of(sides, case.seconds)
+        for name, seconds in zip(("auto", "float32"), ours, strict=True):
+            note = f"{1e3 * plain:.1f} ms against {1e3 * seconds:.2f} ms in {_said(case, name)}"
+            yield Line(f"inference, plain / ours ({name})", str(case), plain / seconds, floors.of(name), note)
+
+
+def lag_correlation_sides(kind: str) -> Callable[[], object]:
     size, rows, n = 720, 20000, 8
     values = np.random.default_rng(0).normal(size=(rows, n)).cumsum(0)
 
@@ -138,8 +195,7 @@ def lag_correlation_line() -> Line:
         length = rows - size + 1
         return np.mean([np.corrcoef([x[i : i + length] for i in range(size)]) for x in values.T], axis=0)
 
-    plain, ours = best_times(lagged_copies, lambda: lag_correlation(values, size), seconds=SECONDS)
-    return Line("lag_correlation, np.corrcoef of the copies / ours", f"T={size} M={rows} n={n}", plain / ours, 12)
+    return lagged_copies if kind == "plain" else lambda: lag_correlation(values, size)
 
 
 class WindowDataset(Dataset):  # type: ignore[type-arg]
@@ -156,22 +212,28 @@ class WindowDataset(Dataset):  # type: ignore[type-arg]
         return self.values[index:middle], self.values[middle : middle + self.horizon]
 
 
-def window_line() -> Line:
+def window_sides(kind: str) -> Callable[[], object]:
     values = torch.randn(8640, 7)
     loader = DataLoader(WindowDataset(values, 96, 96), batch_size=32, shuffle=True, num_workers=0)
     windows = Windows(values, 96, 96)
-    plain, ours = best_times(
-        lambda: sum(len(x) for x, _ in loader),
-        lambda: sum(len(batch) for batch in windows.batches(32, torch.randperm(len(windows)))),
-        seconds=SECONDS,
-    )
-    return Line("window batches, Dataset and DataLoader / ours", "n=7 b=32 96+96", plain / ours, 6)
+    if kind == "plain":
+        return lambda: sum(len(x) for x, _ in loader)
+    return lambda: sum(len(batch) for batch in windows.batches(32, torch.randperm(len(windows))))
 
 
-def memory_line() -> Line:
-    plain, ours = (_peak_in_fresh_process(side) for side in ("plain", "folded"))
-    note = f"{plain:.0f} MB against {ours:.0f} MB"
-    return Line("peak memory of a training step, plain / ours", str(MEMORY), plain / ours, 2.0, note)
+def data_lines() -> Iterator[Line]:
+    plain, ours = best_of([(lag_correlation_sides, "plain"), (lag_correlation_sides, "ours")], 12.0)
+    yield Line("lag_correlation, np.corrcoef of the copies / ours", "T=720 M=20000 n=8", plain / ours, 12)
+    plain, ours = best_of([(window_sides, "plain"), (window_sides, "ours")], 12.0)
+    yield Line("window batches, Dataset and DataLoader / ours", "n=7 b=32 96+96", plain / ours, 6)
+
+
+def memory_lines() -> Iterator[Line]:
+    plain = _peak_in_fresh_process("plain")
+    for name in ("auto", "float32"):
+        ours = _peak_in_fresh_process(name)
+        what, note = f"peak memory of a training step, plain / ours ({name})", f"{plain:.0f} MB against {ours:.0f} MB"
+        yield Line(what, str(CASES[-1]), plain / ours, MEMORY.of(name), note)
 
 
 def _peak_in_fresh_process(side: str) -> float:
@@ -181,37 +243,39 @@ def _peak_in_fresh_process(side: str) -> float:
 
 def measure_memory(side: str) -> None:
     """Print the peak resident memory of one step, minus what was resident before it, in MB."""
-    print(memory_growth(training_step(MEMORY, fold=side == "folded")))
+    print(memory_growth(training_step(CASES[-1], side)))
 
 
-def peer_line() -> Line | None:
-    try:
-        from peers import forecaster_against_itransformer
+def peer_lines() -> Iterator[Line]:
+    what, shapes = "Forecaster.predict, neuralforecast's iTransformer / ours", "ETTh1 96->96, width 512"
+    if not HOSTS.exists():
+        print(f"left out: {what} (neuralforecast is not there: make .venv-hosts)")
+        return
+    command = [HOSTS, Path(__file__).parent / "peers" / "warm_predict.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"left out: {what} ({done.stderr.strip().splitlines()[-1]})")
+        return
+    plain, ours, version, precision = json.loads(done.stdout.splitlines()[-1])
+    note = f"neuralforecast {version}: {1e3 * plain:.0f} ms against {1e3 * ours:.1f} ms in {precision}"
+    yield Line(what, shapes, plain / ours, 12 if UNITS else 10, note)
 
-        plain, ours, version = forecaster_against_itransformer()
-    except ImportError as error:
-        print(f"left out: Forecaster.predict against neuralforecast ({error}; pip install 'olinear[peers]')")
-        return None
-    note = f"neuralforecast {version}: {1e3 * plain:.0f} ms against {1e3 * ours:.1f} ms"
-    return Line(
-        "Forecaster.predict, neuralforecast's iTransformer / ours", "ETTh1 96->96, width 512", plain / ours, 8, note
-    )
+
+def show(lines: Iterable[Line]) -> list[Line]:
+    found = []
+    for line in lines:
+        mark = "ok  " if line.ratio >= line.floor else "MISS"
+        print(
+            f"{mark} {line.ratio:6.2f} (at least {line.floor:g})  {line.what}, {line.shapes}  {line.note}", flush=True
+        )
+        found.append(line)
+    return found
 
 
 def main() -> None:
-    torch.set_num_threads(2)
-    lines: list[Line | None] = []
-    for measure in (lag_correlation_line, window_line, inference_lines, training_lines, memory_line, peer_line):
-        found = measure()
-        for line in found if isinstance(found, list) else [found]:
-            lines.append(line)
-            if line is not None:
-                mark = "ok  " if line.ratio >= line.floor else "MISS"
-                print(
-                    f"{mark} {line.ratio:6.2f} (at least {line.floor:g})  {line.what}, {line.shapes}  {line.note}",
-                    flush=True,
-                )
-    written = [line for line in lines if line is not None]
+    written = []
+    for lines in (data_lines, inference_lines, training_lines, memory_lines, peer_lines):
+        written += show(lines())
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["what", "shapes", "ratio", "floor", "note"])
@@ -220,8 +284,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(THREADS)
     if sys.argv[1:2] == ["--memory"]:
-        torch.set_num_threads(2)
         measure_memory(sys.argv[2])
     else:
         main()

@@ -5,10 +5,15 @@ import torch
 import torch.nn.functional as F
 
 from olinear.core.runtime import computing_in, has_onednn
-from olinear.nn import NormLin, OLinear
+from olinear.nn import NormLin, OLinear, products
 from olinear.nn.products import Linear, curved_linear, linear, multiply
 
 pytestmark = pytest.mark.skipif(not has_onednn(), reason="this torch has no such kernels of oneDNN")
+
+
+@pytest.fixture(autouse=True)
+def _small_ones_too(monkeypatch):
+    monkeypatch.setattr(products, "LEAST", 0)
 
 
 def near(found, expected) -> bool:
@@ -66,6 +71,14 @@ def test_outside_nothing_changes():
     with computing_in("float32", "onednn"):
         assert layer(x.double().float()).dtype == torch.float32
         assert near(linear(x.double(), layer.weight.double()), x.double() @ layer.weight.double().mT)
+
+
+def test_small_products_stay_with_torch(monkeypatch):
+    """For they are done before other kernels are called."""
+    monkeypatch.setattr(products, "LEAST", 4 * 3 * 5)
+    monkeypatch.setattr(products, "onednn_linear", lambda *_, **__: pytest.fail("called"))
+    with computing_in("float32", "onednn"), torch.no_grad():
+        linear(torch.ones(4, 3), torch.ones(4, 3))
 
 
 @pytest.mark.parametrize(

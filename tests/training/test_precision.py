@@ -6,7 +6,15 @@ from torch import nn
 from training_parts import equal, noise, small_olinear, weights_of
 
 from olinear.core import Batch, ConfigError
-from olinear.core.runtime import check_precision, computing_in, has_bfloat16, present_precision, quicker_precision
+from olinear.core.runtime import (
+    check_precision,
+    computing_in,
+    has_bfloat16,
+    has_onednn,
+    large_product,
+    present_precision,
+    quicker_precision,
+)
 from olinear.data.windows import Windows
 from olinear.models import answer
 from olinear.nn import OLinear
@@ -131,12 +139,12 @@ def test_bfloat16_is_chosen_if_it_is_quicker_by_more_than_noise(monkeypatch):
     monkeypatch.setattr("olinear.core.runtime.precision.best_times", best_times)
     for factor, expected in ((1.0, "float32"), (1.1, "float32"), (1.3, "bfloat16"), (0.5, "float32")):
         cost["bfloat16"] = 1 / factor
-        assert quicker_precision(lambda: seen.append(present_precision()), CPU, 0.1) == expected
-    assert quicker_precision(lambda: pytest.fail("measured"), torch.device("meta"), 0.1) == "float32"
+        assert quicker_precision(lambda: seen.append(present_precision()), CPU) == expected
+    assert quicker_precision(lambda: pytest.fail("measured"), torch.device("meta")) == "float32"
 
 
 def test_a_real_measurement_takes_no_time():
-    found = quicker_precision(lambda: None, CPU, 0.01)
+    found = quicker_precision(lambda: None, CPU)
     assert found == "float32"
     assert has_bfloat16(torch.device("meta")) is False
     assert isinstance(has_bfloat16(CPU), bool)
@@ -166,3 +174,29 @@ def test_a_model_that_cannot_be_counted_is_measured(quick, monkeypatch):
         Stubborn(), Windows(rows[:90], 24, 8), Windows(rows[80:], 24, 8), config(precision="auto"), progress=False
     )
     assert report.precision == "bfloat16"
+
+
+def test_a_large_model_is_judged_by_a_product(quick, monkeypatch):
+    """One step of it would take longer than the measurement may."""
+    monkeypatch.setattr(settling, "LARGE", 1)
+    monkeypatch.setattr(settling, "_step", lambda *_: pytest.fail("a step was measured"))
+    assert run(made(), precision="auto").precision == "bfloat16"
+    for kernels in ("torch", "onednn"):
+        for precision, kind in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+            with computing_in(precision, kernels):
+                assert large_product(CPU)().dtype == kind
+
+
+@pytest.mark.skipif(not has_onednn(), reason="this torch has no such kernels of oneDNN")
+@pytest.mark.parametrize("began", ["torch", "onednn"])
+def test_a_resumed_run_keeps_its_kernels(monkeypatch, tmp_path, began):
+    """Whatever is quicker now: otherwise its last bits would be others."""
+    monkeypatch.setattr("olinear.nn.products.LEAST", 0)
+    monkeypatch.setattr(settling, "quicker_kernels", lambda: began)
+    whole, part, steps, path = made(), made(), [], tmp_path / "run"
+    assert run(whole).kernels == began
+    run(part, path, callbacks=[StopWhen(lambda: steps.append(1) or len(steps) > 30)])
+    monkeypatch.setattr(settling, "quicker_kernels", lambda: "torch" if began == "onednn" else "onednn")
+    again = made(1)
+    assert run(again, path, resume=True).kernels == began
+    assert equal(weights_of(again), weights_of(whole))

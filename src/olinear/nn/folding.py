@@ -107,7 +107,7 @@ class _Copies(torch.autograd.Function):
         extension, copies = ctx.saved_tensors
         of_extended, of_summed = (each.to(copies.dtype) for each in gradients)
         of_copies = torch.addcmul(of_summed[:, None], of_extended[:, None], extension[:, None])  # m d t
-        return (copies @ of_extended[..., None]).sum((0, 2)), of_copies
+        return torch.bmm(of_extended[:, None], copies.mT).sum((0, 1)), of_copies
 
 
 def fold_decoder(model: "OLinear") -> tuple[Tensor, Tensor]:

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from olinear.core.runtime import onednn_linear, present_kernels
 
+LEAST = 4_000_000  # multiplications; of fewer the product is done before the other kernels are called
+
 
 class Linear(nn.Linear):
     """`x Wᵀ + b`: torch's layer by our products."""
@@ -41,7 +43,8 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:  # ... q, q r
 def _by_onednn(x: Tensor, weight: Tensor) -> bool:
     if present_kernels() != "onednn" or x.dtype != weight.dtype or torch.is_autocast_enabled(x.device.type):
         return False
-    return x.device.type == "cpu" and x.dtype in (torch.float32, torch.bfloat16)
+    kinds = (torch.float32, torch.bfloat16)
+    return x.device.type == "cpu" and x.dtype in kinds and x.numel() * len(weight) >= LEAST
 
 
 class _Linear(torch.autograd.Function):

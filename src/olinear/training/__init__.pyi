@@ -11,6 +11,7 @@ from olinear.training.loop import train as train
 from olinear.training.losses import LOSSES as LOSSES
 from olinear.training.optimizers import OPTIMIZERS as OPTIMIZERS
 from olinear.training.optimizers import MakeOptimizer as MakeOptimizer
+from olinear.training.precision import settle as settle
 from olinear.training.schedules import SCHEDULES as SCHEDULES
 from olinear.training.sources import Source as Source
 from olinear.training.tasks import Forecast as Forecast

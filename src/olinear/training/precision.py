@@ -1,6 +1,6 @@
 """The precision of a run: the one given, that of the run it goes on with, or the quicker one."""
 
-import time
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from olinear.core.runtime import (
     count_multiplications,
     fitting_threads,
     has_bfloat16,
+    large_product,
     own_randomness,
     quicker_kernels,
     quicker_precision,
@@ -24,10 +25,10 @@ from olinear.training.checkpoints import read_record
 from olinear.training.sources import Source
 from olinear.training.tasks import Task
 
-# Multiplications of a forward pass below which bfloat16 gains little, and a measurement could fall out either way.
+# Multiplications of a forward pass: below the first bfloat16 gains little, and a measurement could fall out either way;
+# from the second on a step takes long, and most of it is products, so that one product is measured in its place.
 LEAST = 250_000_000
-MEASURING = 0.15  # seconds
-A_STEP = 0.02  # seconds that a measured step may take: it has fewer windows where those are large
+LARGE = 1_000_000_000
 
 _measured: dict[tuple[object, ...], Precision] = {}
 
@@ -56,12 +57,17 @@ def _quicker(
 ) -> Precision:
     """Measured once a process and kind of model."""
     shapes = tuple(parameter.shape for parameter in model.parameters())
-    if not shapes or not has_bfloat16(device) or (_size(model, training, batch_size) or LEAST) < LEAST:
+    if not shapes or not has_bfloat16(device):
+        return "float32"
+    size = _size(model, training, batch_size)
+    if size is not None and size < LEAST:
         return "float32"
     key = (type(model), shapes, batch_size, device, torch.get_num_threads(), kernels)
     if key not in _measured:
         with own_randomness(0, device), fitting_threads(model, device):
-            _measured[key] = _measure(model, training.to(device), task, batch_size, device, kernels)
+            large = size is not None and size >= LARGE
+            step = large_product(device) if large else _step(model, training.to(device), task, batch_size)
+            _measured[key] = quicker_precision(step, device, kernels)
     return _measured[key]
 
 
@@ -75,18 +81,12 @@ def _size(model: nn.Module, training: Source, batch_size: int) -> int | None:
         return None
 
 
-def _measure(
-    model: nn.Module, training: Source, task: Task, batch_size: int, device: torch.device, kernels: Kernels
-) -> Precision:
-    probe = deepcopy(model).train()
+def _step(model: nn.Module, training: Source, task: Task, batch_size: int) -> Callable[[], None]:
+    """A step without the optimizer, which is the same in any precision."""
+    probe, batch = deepcopy(model).train(), next(iter(training.batches(batch_size)))
 
-    def step_of(count: int) -> None:
-        batch = next(iter(training.batches(count)))
+    def step() -> None:
         task.loss(answer(probe, task.prepare(batch)), batch).backward()
         probe.zero_grad()
 
-    step_of(1)  # the first pass takes memory
-    began = time.perf_counter()
-    step_of(1)
-    count = max(1, min(batch_size, len(training), int(A_STEP / (time.perf_counter() - began))))
-    return quicker_precision(lambda: step_of(count), device, MEASURING, kernels)
+    return step

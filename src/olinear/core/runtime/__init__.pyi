@@ -37,6 +37,7 @@ from olinear.core.runtime.precision import casting as casting
 from olinear.core.runtime.precision import check_precision as check_precision
 from olinear.core.runtime.precision import computing_in as computing_in
 from olinear.core.runtime.precision import has_bfloat16 as has_bfloat16
+from olinear.core.runtime.precision import large_product as large_product
 from olinear.core.runtime.precision import present_kernels as present_kernels
 from olinear.core.runtime.precision import present_precision as present_precision
 from olinear.core.runtime.precision import quicker_precision as quicker_precision

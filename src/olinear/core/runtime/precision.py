@@ -9,11 +9,14 @@ from typing import Literal
 import torch
 
 from olinear.core.errors import ConfigError
-from olinear.core.runtime.kernels import Kernels, has_onednn
+from olinear.core.runtime.allocation import keeping_memory
+from olinear.core.runtime.kernels import Kernels, has_onednn, onednn_linear
 from olinear.core.runtime.measuring import best_times
 
 Precision = Literal["float32", "bfloat16"]
 GAIN = 1.15  # by so much bfloat16 must be quicker: less is noise, and a choice must come out the same again
+ROUNDS = 2  # of a measurement, after a first step that does not count
+LARGE_PRODUCT = (2048, 512)
 
 _present: ContextVar[Precision] = ContextVar("precision", default="float32")
 _kernels: ContextVar[Kernels] = ContextVar("kernels", default="torch")
@@ -69,7 +72,7 @@ def check_precision(precision: Precision, device: torch.device) -> None:
 
 
 def quicker_precision(
-    step: Callable[[], object], device: torch.device, seconds: float, kernels: Kernels = "torch"
+    step: Callable[[], object], device: torch.device, kernels: Kernels = "torch", rounds: int = ROUNDS
 ) -> Precision:
     """The one in which a step takes less time, measured in turns; float32 where the device has no bfloat16."""
     if not has_bfloat16(device):
@@ -82,5 +85,22 @@ def quicker_precision(
 
         return run
 
-    plain, other = best_times(inside("float32"), inside("bfloat16"), seconds=seconds, rounds=2, limit=seconds)
+    sides = inside("float32"), inside("bfloat16")
+    with keeping_memory():
+        for side in sides:
+            side()  # the first takes memory and makes kernels
+        plain, other = best_times(*sides, seconds=0.0, rounds=rounds)
     return "bfloat16" if plain > GAIN * other else "float32"
+
+
+def large_product(device: torch.device) -> Callable[[], object]:
+    """A product in the present precision, by the present kernels, large enough to tell how quick they are."""
+    x, weight = torch.ones(LARGE_PRODUCT, device=device), torch.ones(LARGE_PRODUCT[1:] * 2, device=device)
+
+    def multiply() -> object:
+        if present_precision() == "float32" and present_kernels() == "onednn":
+            return onednn_linear(x, weight)
+        with casting(device):
+            return torch.nn.functional.linear(x, weight)
+
+    return multiply
