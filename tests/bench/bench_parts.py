@@ -5,14 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from olinear.bench.run.planning import Plan, Planned
-from olinear.bench.run.pool import Pool
+from olinear.bench.run.pool import PRELOADED
 from olinear.bench.spec.identity import JobKey, TaskKey, Variant
 from olinear.bench.spec.jobs import recipe
 from olinear.bench.store.rows import Row
@@ -58,14 +57,7 @@ def result(job: JobKey, mse: float = 0.5, **others: object) -> Row:
 
 def quick_processes() -> BaseContext:
     """Processes forked from one that has imported torch: each is real, and needs no seconds to start."""
-    return fork_server(["olinear.bench.run.worker", "torch._dynamo"])
-
-
-def quick_pool(*arguments: Any, **options: Any) -> Pool:
-    """A pool whose workers start in a moment."""
-    pool = Pool(*arguments, **options)
-    pool.workers.context = quick_processes()
-    return pool
+    return fork_server(PRELOADED)
 
 
 def varied(job: JobKey, variant: str) -> JobKey:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from bench_parts import EXCHANGE, ILI, POWER, as_plan, planned, quick_pool, result, seeds, wait_for
+from bench_parts import EXCHANGE, ILI, POWER, as_plan, planned, result, seeds, wait_for
 
 from olinear.bench.run import pool as pool_module
 from olinear.bench.run.planning import LONG, Plan
-from olinear.bench.run.pool import Running, State
+from olinear.bench.run.pool import Pool, Running, State
 from olinear.bench.run.worker import Message
 from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.recipes import Recipe
@@ -54,7 +54,7 @@ def test_short_jobs_two_at_a_time_and_long_ones_alone(tmp_path, worker, monkeypa
     monkeypatch.setattr(pool_module.torch, "get_num_threads", lambda: 3)
     short, long = seeds(POWER, 4), seeds(EXCHANGE, 2)
     plan = Plan([*as_plan(*short).jobs, *as_plan(*long, seconds=LONG).jobs], 0, [])
-    state = quick_pool(tmp_path, jobs=2).run(plan)
+    state = Pool(tmp_path, jobs=2).run(plan)
     assert (state.done, state.failed, state.elsewhere) == (6, 0, 0)
     assert (len(state.running), len(state.waiting)) == (0, 0)
     times = {job: json.loads((tmp_path / job.name).read_text()) for job in short + long}
@@ -68,7 +68,7 @@ def test_short_jobs_two_at_a_time_and_long_ones_alone(tmp_path, worker, monkeypa
 def test_one_job_at_a_time_has_all_threads(tmp_path, worker, monkeypatch):
     worker(note_times)
     monkeypatch.setattr(pool_module.torch, "get_num_threads", lambda: 3)
-    quick_pool(tmp_path, jobs=1).run(as_plan(EXCHANGE))
+    Pool(tmp_path, jobs=1).run(as_plan(EXCHANGE))
     assert json.loads((tmp_path / EXCHANGE.name).read_text())[2] == 3
 
 
@@ -79,7 +79,7 @@ def sleep(job: JobKey, recipe: Recipe, results: Path, data: None, send: Send) ->
 
 def test_no_hours_are_a_clean_stop_at_once(tmp_path, worker):
     worker(sleep)
-    state = quick_pool(tmp_path, hours=0).run(as_plan(EXCHANGE, POWER))
+    state = Pool(tmp_path, hours=0).run(as_plan(EXCHANGE, POWER))
     assert (len(state.waiting), state.running, state.done, state.failed) == (2, {}, 0, 0)
     assert list(tmp_path.iterdir()) == []
 
@@ -88,7 +88,7 @@ def test_when_the_time_is_up_the_workers_end(tmp_path, worker):
     """What they have not finished is no failure: it goes on the next time."""
     worker(sleep)
     started = time.monotonic()
-    state = quick_pool(tmp_path, hours=0.5 / 3600).run(as_plan(*seeds(POWER, 3)))
+    state = Pool(tmp_path, hours=0.5 / 3600).run(as_plan(*seeds(POWER, 3)))
     assert time.monotonic() - started < 30
     assert (len(state.waiting), len(state.running), state.failed) == (1, 2, 0)
     assert multiprocessing.active_children() == []
@@ -105,7 +105,7 @@ def test_an_interrupt_ends_the_workers(tmp_path, worker):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        quick_pool(tmp_path, show=show).run(as_plan(EXCHANGE, POWER))
+        Pool(tmp_path, show=show).run(as_plan(EXCHANGE, POWER))
     assert len(states[-1].running) == 2
     assert multiprocessing.active_children() == []
 
@@ -127,7 +127,7 @@ def test_a_worker_may_end_in_any_way(tmp_path, worker):
     """It is shown and recorded, the others go on, and a row that was written stays."""
     worker(end_badly)
     heard = []
-    pool = quick_pool(tmp_path, show=lambda state, message: heard.append(message) if message else None)
+    pool = Pool(tmp_path, show=lambda state, message: heard.append(message) if message else None)
     state = pool.run(as_plan(*seeds(POWER, 5)))
     assert {message.job.seed: message.kind for message in heard} == {
         2023: "failed",

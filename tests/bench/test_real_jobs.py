@@ -6,15 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from bench_parts import POWER, varied, write_data
+from bench_parts import ILI, POWER, varied, write_data
 
 from olinear.bench.run import running
+from olinear.bench.run.pool import PRELOADED
 from olinear.bench.run.running import Outcome, run_job
+from olinear.bench.run.worker import work
 from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.jobs import recipe
 from olinear.bench.spec.task import TaskSet, paper_tasks
-from olinear.bench.store.results import add_row, read_results
+from olinear.bench.store.results import add_row, read_errors, read_results
 from olinear.core.errors import DataError
+from olinear.core.runtime import Assignment, Ended, WorkerPool, fork_server
 from olinear.evaluation import METRICS, Metric
 from olinear.nn.bases import make_basis
 
@@ -79,6 +82,22 @@ def test_other_real_jobs(tmp_path):
         assert np.isfinite([*row.scores.values(), row.validation_loss]).all()
         assert {"mse", "mae", "r2", "pearson", "window_mase", "mase"} <= set(row.scores)
     assert len({row.mse for row in rows}) == len(variants)
+
+
+def test_a_job_is_the_same_in_a_warm_process_and_in_a_fresh_one(tmp_path):
+    """After another job, again, and in a process from nothing: equal but for time and memory, bit by bit."""
+    folder, rows, found = write_data(tmp_path / "data"), [], recipe(POWER, TINY)
+    drawing = replace(found, options=dict(found.options) | {"dropout": 0.3})
+    for name, context in {"warm": fork_server(PRELOADED), "again": fork_server(PRELOADED), "fresh": None}.items():
+        others = [Assignment(ILI, work, (ILI, recipe(ILI, TINY), tmp_path / name, folder), 1)] if name == "warm" else []
+        jobs = [*others, Assignment(POWER, work, (POWER, drawing, tmp_path / name, folder), 1)]
+        assert [news[1] for news in WorkerPool(1, context=context).run(jobs) if news and news[1] == Ended()]
+        rows += [row for row in read_results(tmp_path / name) if row.job == POWER]
+    warm, again, fresh = (replace(row, seconds=None, peak_memory_mb=None) for row in rows)
+    assert warm == again == fresh
+    assert fresh.error == ""
+    errors = [read_errors(tmp_path / name, POWER) for name in ("warm", "again", "fresh")]
+    assert len({each.tobytes() for each in errors if each is not None}) == 1
 
 
 def test_a_seed_decides_the_first_weights_and_the_order(tmp_path, monkeypatch):

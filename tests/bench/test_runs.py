@@ -16,7 +16,6 @@ from bench_parts import (
     EXCHANGE,
     POWER,
     as_plan,
-    quick_pool,
     quick_processes,
     seeds,
     wait_for,
@@ -55,7 +54,7 @@ def test_failures_do_not_stop_the_rest(tmp_path):
         if killed in pool.workers.running:
             pool.workers.running[killed][1].process.kill()
 
-    pool = quick_pool(results, data, show=kill_one)
+    pool = Pool(results, data, show=kill_one)
     state = pool.run(as_plan(broken, killed, well))
     assert (state.done, state.failed) == (1, 2)
     rows = {row.job: row for row in read_results(results)}
@@ -67,7 +66,7 @@ def test_failures_do_not_stop_the_rest(tmp_path):
     assert (rows[well].windows, rows[well].epochs) == (24 - 9 + 1, rows[well].best_epoch + 5)
 
     (data / "exchange_rate.txt").write_text(whole)
-    state = quick_pool(results, data).run(as_plan(broken, killed, well))
+    state = Pool(results, data).run(as_plan(broken, killed, well))
     assert (state.done, state.failed, state.elsewhere) == (2, 0, 1)
     rows = {row.job: row for row in read_results(results)}
     assert finished(results) == rows.keys() == {broken, killed, well}
@@ -148,7 +147,7 @@ def test_killed_twice_a_job_ends_as_if_it_never_was(tmp_path):
     assert read_results(results) == []
 
     notes: list[str] = []
-    pool = quick_pool(results, data, show=lambda state, _: notes.extend(r.note for r in state.running.values()))
+    pool = Pool(results, data, show=lambda state, _: notes.extend(r.note for r in state.running.values()))
     assert pool.run(as_plan(POWER)).done == 1
     heard = dict.fromkeys(note.partition(":")[0] for note in notes if note != "starting")
     assert next(iter(heard)).endswith(f"at epoch {second}, step 0")

@@ -1,5 +1,6 @@
 """Worker processes: what they send, how they end, and who runs beside whom; none of them knows of forecasting."""
 
+import json
 import logging
 import multiprocessing
 import os
@@ -7,6 +8,7 @@ import signal
 import struct
 import time
 from contextlib import closing
+from typing import Any
 
 import pytest
 import torch
@@ -88,6 +90,30 @@ def test_however_it_ends_it_is_said(context, kind, error, killed):
     assert hear(Worker(fail, (kind,), context=context)) == [Ended(error, killed)]
 
 
+def change_everything(send: Send) -> None:
+    """Say what this process began with, and leave all of it otherwise, with memory taken and threads at work."""
+    send((torch.get_num_threads(), torch.initial_seed(), os.environ.get("OLINEAR_TEST"), json.loads))
+    torch.ones(20 * 2**18)
+    torch.set_num_threads(3)
+    torch.rand(512, 512) @ torch.rand(512, 512)
+    torch.manual_seed(5)
+    os.environ["OLINEAR_TEST"] = "another"
+    json.loads = repr
+
+
+def test_nothing_of_one_worker_reaches_the_next(context):
+    first, second = (hear(Worker(change_everything, context=context)) for _ in range(2))
+    assert first == second
+    assert first[-1] == Ended()
+
+
+def test_the_environment_is_that_of_now(context, monkeypatch):
+    """Not that of when the server was started."""
+    for value in ("one", "two"):
+        monkeypatch.setenv("OLINEAR_TEST", value)
+        assert hear(Worker(change_everything, context=context))[0][2] == value
+
+
 def test_silence_is_an_error_and_a_stopped_worker_is_gone(context):
     worker = Worker(sleep, context=context)
     assert worker.receive(120) == "asleep"
@@ -160,6 +186,31 @@ def test_some_at_once_and_some_alone(context):
 def test_one_at_a_time(context):
     found = spans(WorkerPool(1, context=context), [Assignment(name, note_times) for name in "ab"])
     assert not overlap(found["a"], found["b"])
+
+
+class SlowServer:
+    """A fork server that takes a while to start."""
+
+    def __init__(self, context: Any):
+        self.context, self.until = context, time.monotonic() + 0.5
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.context, name)
+
+    def Process(self, **options: Any) -> Any:  # as `multiprocessing` calls it
+        time.sleep(max(self.until - time.monotonic(), 0.0))
+        return self.context.Process(**options)
+
+
+def test_a_pool_says_that_there_is_no_news_while_the_server_starts(context):
+    """So that its caller can show something, stop when its time is up, and hear Ctrl-C."""
+    if context.get_start_method() != "forkserver":
+        pytest.skip("no fork server here")
+    pool: WorkerPool[str] = WorkerPool(1, context=SlowServer(context))
+    messages = list(pool.run([Assignment("a", speak, ("hello",))]))
+    assert messages[:2] == [None, None]
+    assert [message for message in messages if message][:2] == [("a", Started()), ("a", "hello")]
+    assert list(pool.run([])) == []
 
 
 def test_messages_are_between_start_and_end_and_a_killed_one_stops_nothing(context):

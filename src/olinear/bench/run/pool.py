@@ -14,7 +14,9 @@ from olinear.bench.run.planning import Plan, Planned, wall_seconds
 from olinear.bench.run.worker import Message, work
 from olinear.bench.spec.identity import JobKey
 from olinear.bench.store.results import add_row, failed, finished
-from olinear.core.runtime import Assignment, Ended, LogLine, Started, WorkerPool
+from olinear.core.runtime import Assignment, Ended, LogLine, Started, WorkerPool, fork_server
+
+PRELOADED = ["olinear.bench.run.worker", "torch._dynamo"]  # the second is what the first optimizer imports
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Pool:
     ):
         self.results, self.data, self.jobs, self.show = results, data, jobs, show
         self.deadline = None if hours is None else time.monotonic() + 3600 * hours
-        self.workers: WorkerPool[JobKey] = WorkerPool(jobs, logger="olinear.training")
+        self.workers: WorkerPool[JobKey] = WorkerPool(jobs, logger="olinear.training", context=fork_server(PRELOADED))
 
     def run(self, plan: Plan) -> State:
         """Until all is done or the time is up; Ctrl-C ends the workers, whose checkpoints stay."""

@@ -4,6 +4,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -69,8 +70,8 @@ class Worker:
     ):
         context = context or multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe(duplex=False)
-        given = (function, tuple(arguments), threads, logger, theirs)
-        self.process: Any = context.Process(target=run_function, args=given, daemon=True)
+        given = (dict(os.environ), function, tuple(arguments), threads, logger, theirs)
+        self.process: Any = context.Process(target=begin, args=given, daemon=True)
         with interrupts_held():
             self.process.start()
         theirs.close()
@@ -92,6 +93,13 @@ class Worker:
         self.process.kill()
         self.process.join()
         self.connection.close()
+
+
+def begin(environment: dict[str, str], *given: Any) -> None:
+    """First in a worker's process: a fork server still has the environment of when it was started."""
+    os.environ.clear()
+    os.environ.update(environment)
+    run_function(*given)
 
 
 def run_function(
@@ -122,12 +130,25 @@ def describe_error(error: Exception) -> str:
 
 
 def fork_server(modules: Sequence[str]) -> Any:
-    """How to start processes that have some modules imported already; from nothing where that cannot be had."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
+    """How to start processes that have some modules imported already; from nothing where that cannot be had.
+
+    Each is forked from a server that has imported them and computed nothing, so that nothing of one job, its memory and
+    its random state least of all, reaches the next. A module that computes while it is imported must not be among them:
+    threads do not survive a fork.
+    """
+    if sys.platform == "darwin" or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")  # Windows cannot fork; the libraries of macOS do not bear it
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(modules))
     return context
+
+
+def start_server(context: Any) -> None:
+    """Return when a fork server has imported what it is to import; a server that fails is seen by the first worker."""
+    with suppress(EOFError, OSError), interrupts_held():
+        process = context.Process(target=int, daemon=True)  # does nothing
+        process.start()
+        process.join()
 
 
 def end_with_the_parent() -> None:
@@ -199,6 +220,8 @@ class WorkerPool(Generic[Key]):
         Closing the iterator ends the workers.
         """
         waiting = deque(assignments)
+        if waiting:
+            yield from self._warm_up()
         try:
             while waiting or self.running:
                 while waiting and self._has_room(waiting[0]):
@@ -210,6 +233,16 @@ class WorkerPool(Generic[Key]):
             for _, worker in self.running.values():
                 worker.stop()
             self.running.clear()
+
+    def _warm_up(self) -> Iterator[None]:
+        """Wait for a fork server, seconds the first time, in which the caller hears that there is no news."""
+        if self.context is None or self.context.get_start_method() != "forkserver":
+            return
+        starting = threading.Thread(target=start_server, args=(self.context,), daemon=True)
+        starting.start()
+        while starting.is_alive():
+            starting.join(POLL)
+            yield None
 
     def _has_room(self, assignment: Assignment[Key]) -> bool:
         alone = assignment.alone or any(other.alone for other, _ in self.running.values())
