@@ -9,12 +9,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
 from olinear.core.errors import OLinearError
+from olinear.core.runtime.script import script_hidden
 
 POLL = 0.2  # seconds that a pool waits for news
 Send = Callable[[Any], None]
@@ -57,6 +58,7 @@ class Worker:
         threads: of torch in the process; None leaves them as they are.
         logger: name of a logger whose lines are sent on.
         context: how processes are started; from nothing if left out.
+        script: whether the process begins with the main module, from which what it is given may come.
     """
 
     def __init__(
@@ -67,12 +69,13 @@ class Worker:
         threads: int | None = None,
         logger: str = "",
         context: Any = None,
+        script: bool = True,
     ):
         context = context or multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe(duplex=False)
         given = (dict(os.environ), function, tuple(arguments), threads, logger, theirs)
         self.process: Any = context.Process(target=begin, args=given, daemon=True)
-        with interrupts_held():
+        with interrupts_held(), nullcontext() if script else script_hidden():
             self.process.start()
         theirs.close()
         self.started = time.monotonic()
@@ -208,10 +211,11 @@ class WorkerPool(Generic[Key]):
         at_once: how many of those that need not be alone.
         logger: name of a logger whose lines the workers send on.
         context: how processes are started; from nothing if left out.
+        script: whether they begin with the main module.
     """
 
-    def __init__(self, at_once: int, *, logger: str = "", context: Any = None):
-        self.at_once, self.logger, self.context = at_once, logger, context
+    def __init__(self, at_once: int, *, logger: str = "", context: Any = None, script: bool = True):
+        self.at_once, self.logger, self.context, self.script = at_once, logger, context, script
         self.running: dict[Key, tuple[Assignment[Key], Worker]] = {}
 
     def run(self, assignments: Iterable[Assignment[Key]]) -> Generator[tuple[Key, Any] | None, None, None]:
@@ -249,7 +253,8 @@ class WorkerPool(Generic[Key]):
         return len(self.running) < (1 if alone else self.at_once)
 
     def _start(self, assignment: Assignment[Key]) -> None:
-        options: dict[str, Any] = {"threads": assignment.threads, "logger": self.logger, "context": self.context}
+        options: dict[str, Any] = {"logger": self.logger, "context": self.context, "script": self.script}
+        options["threads"] = assignment.threads
         self.running[assignment.key] = assignment, Worker(assignment.function, assignment.arguments, **options)
 
     def _listen(self) -> Iterator[tuple[Key, Any] | None]:
