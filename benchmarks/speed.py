@@ -5,6 +5,7 @@ each side; the run fails if a floor is missed. Width 512, embedding 16, lookback
 """
 
 import csv
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-from olinear.core.runtime import best_times, memory_growth
+from olinear.core.runtime import best_times, has_bfloat16, memory_growth
 from olinear.data.windows import Windows
 from olinear.nn import OLinear
 from olinear.nn.folding import shapes_of
@@ -23,6 +24,7 @@ from olinear.nn.functional import lag_correlation
 from olinear.training.losses import weighted_l1
 
 RESULTS = Path(__file__).parent / "results" / "speed.csv"
+HOSTS = Path(__file__).parent.parent / ".venv-hosts" / "bin" / "python"
 WIDTH, LOOKBACK = 512, 96
 SECONDS = 12.0  # for each comparison
 FAIR = 0.6  # share of the machine's matrix product that the plain walk must reach for its ratio to count
@@ -185,17 +187,19 @@ def measure_memory(side: str) -> None:
 
 
 def peer_line() -> Line | None:
-    try:
-        from peers import forecaster_against_itransformer
-
-        plain, ours, version = forecaster_against_itransformer()
-    except ImportError as error:
-        print(f"left out: Forecaster.predict against neuralforecast ({error}; pip install 'olinear[peers]')")
+    what, shapes = "Forecaster.predict, neuralforecast's iTransformer / ours", "ETTh1 96->96, width 512"
+    floor = 12 if has_bfloat16(torch.device("cpu")) else 10
+    if not HOSTS.exists():
+        print(f"left out: {what} (neuralforecast is not there: make .venv-hosts)")
         return None
-    note = f"neuralforecast {version}: {1e3 * plain:.0f} ms against {1e3 * ours:.1f} ms"
-    return Line(
-        "Forecaster.predict, neuralforecast's iTransformer / ours", "ETTh1 96->96, width 512", plain / ours, 8, note
-    )
+    command = [HOSTS, Path(__file__).parent / "peers" / "warm_predict.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"left out: {what} ({done.stderr.strip().splitlines()[-1]})")
+        return None
+    plain, ours, version, precision = json.loads(done.stdout.splitlines()[-1])
+    note = f"neuralforecast {version}: {1e3 * plain:.0f} ms against {1e3 * ours:.1f} ms in {precision}"
+    return Line(what, shapes, plain / ours, floor, note)
 
 
 def main() -> None:
