@@ -16,15 +16,15 @@ from problem import LOOKBACK, Clock, Curve, Point, Problem
 
 MODELS = {model.__name__: model for model in (iTransformer, PatchTST, TSMixer, NHITS)}
 EVERY = 40  # steps
-MOST = 180.0  # seconds of training, after which a curve ends: one of the models would take an hour
 
 
 class Kept(pytorch_lightning.Callback):
     """The weights after every so many steps, with the times; the clock stands still while they are copied."""
 
-    def __init__(self, clock: Clock, every: int):
+    def __init__(self, clock: Clock, every: int, most: float):
         super().__init__()
-        self.clock, self.every, self.began, self.seconds, self.steps, self.late = clock, every, 0.0, 0.0, 0, False
+        self.clock, self.every, self.most = clock, every, most
+        self.began, self.seconds, self.steps, self.late = 0.0, 0.0, 0, False
         self.weights: list[tuple[int, float, float, dict[str, Any]]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -39,13 +39,14 @@ class Kept(pytorch_lightning.Callback):
         if self.steps % self.every == 0:
             with self.clock.paused():
                 self.weights.append((self.steps, self.seconds, now, deepcopy(module.state_dict())))
-        if self.seconds > MOST:
+        if self.seconds > self.most:
             self.late = trainer.should_stop = True
 
 
-def measure(name: str, problem: Problem, *, short: bool = False) -> Curve:
+def measure(name: str, problem: Problem, *, short: bool = False, most: float = float("inf")) -> Curve:
+    """With `most`, a training that takes more seconds is cut, and the note says where."""
     quiet()
-    kept = Kept(Clock(), 1 if short else EVERY)
+    kept = Kept(Clock(), 1 if short else EVERY, most)
     options = {"n_series": len(problem.series)} if MODELS[name].MULTIVARIATE else {}
     options |= {"max_steps": 3} if short else {}
     model = MODELS[name](h=problem.horizon, input_size=LOOKBACK, **options, **silent(), callbacks=[kept])
@@ -61,7 +62,7 @@ def measure(name: str, problem: Problem, *, short: bool = False) -> Curve:
     for steps, seconds, since, weights in kept.weights:
         fitted.load_state_dict(weights)
         points.append(Point(steps, seconds, since, **problem.score(forecast(fitted, problem))))
-    note = f"ended after {MOST:g} s of training, at step {kept.steps} of {fitted.max_steps}" if kept.late else ""
+    note = f"ended after {most:g} s of training, at step {kept.steps} of {fitted.max_steps}" if kept.late else ""
     return Curve(f"neuralforecast {neuralforecast.__version__}", [*points, last], note)
 
 
