@@ -25,7 +25,7 @@ unit: .venv
 
 # The quick tests of what computes, beside other libraries and with pandas 2.
 test-hosts: .venv-hosts
-	$(HOSTS)/pytest -n 2 tests/core tests/data tests/nn tests/models tests/training tests/forecaster tests/test_peers.py
+	$(HOSTS)/pytest -n 2 tests/core tests/data tests/nn tests/forecaster tests/test_peers.py
 
 # The core's download size and the cost of `import olinear`.
 check-weight: .venv

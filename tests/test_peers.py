@@ -79,6 +79,14 @@ def test_the_headline_is_the_time_to_the_error_of_the_rival(
     assert (tmp_path / "peers.png").stat().st_size > 1000
 
 
+def test_of_a_rival_that_was_not_measured_nothing_is_said(run: ModuleType, tmp_path: Path):
+    path, ends = tmp_path / "peers.csv", {"olinear": 0.4}
+    run.run_missing(path, list(run.plan(["embedded"], list(ends))), Pretender(run, ends))
+    rows = run.read_rows(path)
+    assert run.figures.headline(rows) == []
+    assert [line["s to NHITS's last MAE"] for line in run.figures.summary(rows)] == [""]
+
+
 def test_what_is_not_there_is_left_out_with_a_reason(
     run: ModuleType, bare_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -61,7 +61,7 @@ def headline(rows: Iterable[Row]) -> list[dict[str, str]]:
                 "what": f"time of {RIVAL} to its final MAE / of {method} to the same",
                 "MAE": f"{mae:.4f}",
                 f"{RIVAL}, s": f"{theirs:.1f}",
-                "ours, s": NEVER if here is None else f"{here:.1f}",
+                "ours, s": _seconds(here),
                 "ratio": ratio,
                 "wanted": f"{wanted:g}",
                 "whole fit / whole fit": f"{_whole(rival) / _whole(ours):.2f}",
@@ -81,7 +81,7 @@ def summary(rows: Iterable[Row]) -> list[dict[str, str]]:
     for (data, method), runs in found.items():
         run = quickest(runs)
         rival = found.get((data, RIVAL))
-        sooner = None if rival is None else reached(runs, target(rival))
+        sooner = "" if rival is None else _seconds(reached(runs, target(rival)))
         lines.append(
             {
                 "data": data,
@@ -89,12 +89,16 @@ def summary(rows: Iterable[Row]) -> list[dict[str, str]]:
                 "fit, s": f"{_whole(runs):.1f}",
                 "MAE": f"{float(run[-1]['mae']):.3f}",
                 "MSE": f"{float(run[-1]['mse']):.3f}",
-                f"s to {RIVAL}'s last MAE": NEVER if sooner is None else f"{sooner:.1f}",
+                f"s to {RIVAL}'s last MAE": sooner,
                 "version": run[-1]["version"],
                 "note": run[-1]["note"],
             }
         )
     return lines
+
+
+def _seconds(found: float | None) -> str:
+    return NEVER if found is None else f"{found:.1f}"
 
 
 def _whole(runs: list[Run]) -> float:
@@ -127,7 +131,7 @@ def draw(rows: Iterable[Row], path: Path) -> None:
         axis.grid(alpha=0.3, which="both")
     figure.axes[0].set_ylabel("MAE on the rows after those of training")
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(methods), frameon=False, fontsize=9)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2 * len(datasets), frameon=False, fontsize=9)
     figure.savefig(path, dpi=120)
 
 
