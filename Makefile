@@ -1,8 +1,10 @@
 # Two commands do everything: `make demo` and `make test`. They need python3 (3.11 to 3.14), make and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
+HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit check-weight bench-speed bench-scaling bench-rank bench-refit bench-marks torture accuracy clean .venv
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-rank bench-refit bench-marks torture accuracy clean \
+	.venv .venv-hosts
 
 demo: .venv
 	$(BIN)/olinear demo
@@ -21,13 +23,21 @@ unit: .venv
 	for room in core data nn models training evaluation forecaster bench cli; do \
 		$(BIN)/coverage report --include="src/olinear/$$room/*" --fail-under=90 --format=total || exit 1; done
 
+# The quick tests of what computes, beside other libraries and with pandas 2.
+test-hosts: .venv-hosts
+	$(HOSTS)/pytest -n 2 tests/core tests/data tests/nn tests/forecaster tests/test_peers.py
+
 # The core's download size and the cost of `import olinear`.
 check-weight: .venv
 	$(BIN)/python tools/check_weight.py
 
-# Ours against the plain formula and against a peer, as ratios (under 20 minutes; extra `peers` for the last line).
+# Ours against the plain formula and against a peer, as ratios (under 20 minutes; `make .venv-hosts` for the last line).
 bench-speed: .venv
 	$(BIN)/python benchmarks/speed.py
+
+# Ours and other libraries beside each other, validation error against time (40 minutes; resumable; reads OLINEAR_DATA).
+bench-peers: .venv .venv-hosts
+	$(HOSTS)/python benchmarks/peers/run.py; status=$$?; $(BIN)/python tools/update_docs.py; exit $$status
 
 # Step time and memory against series, lookback and horizon, with the picture in docs/images (resumable).
 bench-scaling: .venv
@@ -57,11 +67,22 @@ accuracy: .venv
 
 .venv: .venv/ready
 
+SUPPORTED = $(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 14) else "olinear needs Python 3.11 to 3.14: make PYTHON=python3.12 ...")'
+
 .venv/ready: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 14) else "olinear needs Python 3.11 to 3.14: make PYTHON=python3.12 ...")'
+	$(SUPPORTED)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
+# Other forecasting libraries, with ours, in an environment of their own: they need an older pandas.
+.venv-hosts: .venv-hosts/ready
+
+.venv-hosts/ready: pyproject.toml constraints-hosts.txt
+	$(SUPPORTED)
+	$(PYTHON) -m venv .venv-hosts
+	$(HOSTS)/python -m pip install --disable-pip-version-check -c constraints-hosts.txt -e '.[dev]' neuralforecast mlforecast lightgbm statsforecast
+	touch $@
+
 clean:
-	rm -rf .venv demo-output .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-hosts demo-output .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

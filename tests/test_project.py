@@ -104,7 +104,7 @@ def test_the_pythons_are_the_same_everywhere():
 
 def test_every_pin_is_in_its_range():
     """And what is needed is pinned, so that a checkout of today works in a year."""
-    extras = set(PROJECT["project"]["optional-dependencies"]) - {"peers"}
+    extras = PROJECT["project"]["optional-dependencies"]
     for requirement in [*requirements(), *requirements(*extras)]:
         if requirement.name != "olinear":
             pin = pins()[plain(requirement.name)]

@@ -192,7 +192,7 @@ def test_a_grid_beyond_all_memory_is_refused_before_it_is_laid(name):
 
 def test_a_future_beyond_the_calendar_is_refused():
     with pytest.raises(DataError, match="leave the calendar"):
-        Frequency("YE-DEC").after(pd.Timestamp("2024-12-31"), 400_000)
+        Frequency("YE-DEC").after(pd.Timestamp("2024-12-31").as_unit("us"), 400_000)
 
 
 @pytest.mark.parametrize("name", [None, "rows"])
@@ -214,7 +214,7 @@ def test_trading_days_as_rows_go_on_with_business_days():
     found = find_frequency(times, "rows")
     assert found.kind == "rows"
     assert found.grid(times).equals(times)  # no holiday becomes a gap
-    assert found.after(pd.Timestamp("2024-03-22"), 3).equals(pd.date_range("2024-03-25", periods=3, freq="B"))
+    assert list(found.after(pd.Timestamp("2024-03-22"), 3)) == list(pd.date_range("2024-03-25", periods=3, freq="B"))
 
 
 def test_uneven_minutes_as_rows_go_on_by_the_usual_step():
@@ -229,4 +229,18 @@ def test_uneven_minutes_as_rows_go_on_by_the_usual_step():
 def test_the_future_starts_after_the_last_row_also_beside_the_grid(last):
     """A row dated on a Saturday is followed by Monday, and the count is kept."""
     future = Frequency("B", "rows").after(pd.Timestamp(last), 4)
-    assert future.equals(pd.date_range("2024-03-25", periods=4, freq="B"))
+    assert list(future) == list(pd.date_range("2024-03-25", periods=4, freq="B"))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("step", ["B", "h", "MS", "W-MON"])
+def test_the_future_and_the_grid_count_in_the_unit_of_the_past(unit, step):
+    """Else they could not be joined; whichever unit this pandas prefers."""
+    times = pd.date_range("2024-01-01", periods=30, freq=step).as_unit(unit)
+    found = find_frequency(times)
+    assert {found.grid(times).unit, found.after(times[-1], 3).unit} == {unit}
+
+
+def test_a_step_finer_than_the_unit_of_the_past_is_kept():
+    future = Frequency("500ms").after(pd.Timestamp("2024-01-01").as_unit("s"), 2)
+    assert [stamp.microsecond for stamp in future] == [500_000, 0]

@@ -108,7 +108,7 @@ def test_dates_stay_dates(backend):
         else frame.set_column(0, "when", frame["when"].cast(pa.date32()))
     )
     read = read_panel(frame)
-    assert read.times.equals(days)
+    assert list(read.times) == list(days)  # in pandas 2 `equals` compares units, too
     assert_same(build_frame(read, {"": read.values}), frame)
 
 

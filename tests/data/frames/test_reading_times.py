@@ -107,7 +107,7 @@ def test_periods_are_dated_by_their_start(freq, step):
 @every_backend
 def test_date_columns_are_read(backend):
     read = read_panel(native(wide([day.date() for day in DAYS]), backend))
-    assert read.times.equals(DAYS)
+    assert list(read.times) == list(DAYS)  # in pandas 2 `equals` compares units, too
     assert read.frequency.step == "D"
 
 
@@ -115,7 +115,7 @@ def test_date_columns_are_read(backend):
 def test_other_types_of_pandas_hold_times_too(kind):
     cells = DAYS if "[" in kind else DAYS.strftime("%Y-%m-%d")
     cells = [day.date() for day in DAYS] if kind.startswith("date32") else cells
-    assert read_panel(wide(pd.Series(cells).astype(kind))).times.equals(DAYS)
+    assert list(read_panel(wide(pd.Series(cells).astype(kind))).times) == list(DAYS)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "Int64"])

@@ -31,6 +31,7 @@ _NEW_NAMES = {
 }
 _SEASONS = {"s": 60, "min": 60, "h": 24, "D": 7, "B": 5, "W": 52, "ME": 12, "MS": 12, "BME": 12, "BMS": 12}
 _SEASONS |= {"SME": 24, "SMS": 24}
+UNITS = ("s", "ms", "us", "ns")  # in which pandas counts times, the finest last
 DAY = pd.Timedelta(days=1)
 MOST_MISSING = 0.25  # of a grid's rows; beyond that it is hardly the right grid
 WAY_OUT = "correct the times, pass the right freq=, or freq='rows' if rows are steps whatever the clock says"
@@ -109,13 +110,15 @@ def parse_frequency(name: str) -> str:
 
 def _date_range(start: pd.Timestamp, step: str, **extent: Any) -> pd.DatetimeIndex:
     """Steps from `start`; where the clocks skip a wall time it moves on, where they repeat one it is the first."""
+    finer = _split_name(step)[1]
+    extent["unit"] = max(start.unit, finer if finer in UNITS else UNITS[0], key=UNITS.index)
     try:
         return pd.date_range(start, freq=step, **extent)
     except (pd.errors.OutOfBoundsDatetime, OverflowError) as error:
         raise DataError(
             f"steps of {step!r} from {start} leave the calendar: correct the times, or pass another freq="
         ) from error
-    except ValueError:
+    except Exception:  # a ValueError; pandas 2 raises what pytz has
         if start.tz is None:
             raise
     if "end" in extent:
