@@ -1,11 +1,10 @@
 """Epochs of a part of the windows, and a million rows: `make bench-large` (resumable; needs OLINEAR_DATA; hours).
 
-Where the training windows make more than 1,000 steps, `Forecaster` takes so many for an epoch and goes on with others in
-the next. The first 80 % of the rows of ETTm1, Weather and PEMS08 are fitted at the defaults, with all windows in an epoch
-(`epoch_steps` 0) and with caps, and the rest is forecast from every eighth row. The loss of all validation windows, and
-the error on the rows that no choice saw (`holdout_mae`), is what a cap is chosen by; `mse` and `mae` of the rest only tell.
-benchmarks/results/large.csv has a line for each fit; what is there is not computed again. `--table` prints it as
-docs/speed.md has it.
+Where the training windows make more than 1,000 steps, `Forecaster` takes so many for an epoch and goes on with others
+in the next. The first 80 % of the rows of ETTm1, Weather and PEMS08 are fitted at the defaults, with all windows in an
+epoch (`epoch_steps` 0) and with caps, and the rest is forecast from every eighth row. A cap is chosen by the loss of
+all validation windows and the error on rows that no choice saw (`holdout_mae`); `mse` and `mae` of the rest only tell.
+benchmarks/results/large.csv has a line for each fit; what is there is not computed again. docs/speed.md shows it.
 
 `--million` reads, fits, saves, loads and asks a model of a million rows of one series, and prints the seconds of each
 stage; with `--minutes` the rows are a minute apart instead of an hour, which makes the lookback 720 instead of 96.
@@ -79,26 +78,6 @@ def measure(name: str, frame: pd.DataFrame, horizon: int, epoch_steps: int, seed
     }
 
 
-def table() -> list[str]:
-    """Means over seeds, relative to all windows in an epoch."""
-    found = pd.DataFrame(read_rows(RESULTS))
-    numbers = ["windows", "an_epoch", "epochs", "validation_loss", "holdout_mae", "mse", "mae", "seconds"]
-    found[numbers] = found[numbers].astype(float)
-    lines = [
-        "| data | windows of an epoch | seeds | epochs | validation loss | MAE held out | MSE | seconds |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for (data, _), part in found.groupby(["data", "an_epoch"], sort=False):
-        mean = part[numbers].mean()
-        spread = f" ± {part['mse'].std():.4f}" if len(part) > 1 else ""
-        lines.append(
-            f"| {data.partition('.')[0]} | {mean['an_epoch']:.0f} of {mean['windows']:.0f} | {len(part)} | "
-            f"{mean['epochs']:.1f} | {mean['validation_loss']:.4f} | {mean['holdout_mae']:.4f} | "
-            f"{mean['mse']:.4f}{spread} | {mean['seconds']:.0f} |"
-        )
-    return lines
-
-
 class Stages(Callback):
     """Prints how long each stage took; within `fit` it listens to where the training begins and ends."""
 
@@ -160,14 +139,10 @@ def run_million(path: Path, precision: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="epochs of a part of the windows")
-    parser.add_argument("--table", action="store_true", help="print the summary of what was measured")
     parser.add_argument("--million", action="store_true", help="print the seconds that a million rows take")
     parser.add_argument("--minutes", action="store_true", help="with --million: rows a minute apart")
     parser.add_argument("--precision", default="float32", help="with --million: auto, float32, bfloat16")
     given = parser.parse_args()
-    if given.table:
-        print("\n".join(table()))
-        return
     if given.million:
         with million("min" if given.minutes else "h") as path:
             run_million(path, given.precision)

@@ -140,10 +140,12 @@ class FitRows:
 
 
 def note_on_parts(rows: FitRows) -> Note | None:
-    """Of how many windows an epoch and its judgement take a part, and how many calibrate."""
+    """How many of how many windows train in an epoch, validate and calibrate, where those that train are many."""
     if not rows.is_thinned:
         return None
-    texts = [f"an epoch trains on {rows.an_epoch} of {len(rows.training)} windows, and the next one goes on with others"]
+    texts = [
+        f"an epoch trains on {rows.an_epoch} of {len(rows.training)} windows, and the next one goes on with others"
+    ]
     if rows.validation is not None:
         for what, span in (("validate", rows.split.validation), ("calibrate intervals", rows.newest)):
             some, every = len(rows.judging(span)), len(rows.windows(span))

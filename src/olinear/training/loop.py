@@ -141,7 +141,7 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
 def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:
     """The steps of this epoch that are not done yet."""
     config, position = run.config, run.position
-    order = _order(len(training), config, position.epoch)
+    order = order_of_epoch(len(training), config, position.epoch)
     started = saved = time.monotonic()
     run.model.train()
     for batch in training.batches(config.batch_size, order[position.step * config.batch_size :]):
@@ -239,7 +239,7 @@ def steps_of_epoch(count: int, config: TrainingConfig) -> int:
     return min(steps, config.epoch_steps or steps)
 
 
-def _order(count: int, config: TrainingConfig, epoch: int) -> Tensor:
+def order_of_epoch(count: int, config: TrainingConfig, epoch: int) -> Tensor:
     """The windows of an epoch; they depend on seed and epoch alone, so a place among them is one number.
 
     Where an epoch is a part of all windows, the next one begins where it ended in their order.

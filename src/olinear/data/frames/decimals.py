@@ -80,7 +80,7 @@ def _note_marks(
 class _Says(NamedTuple):
     """What a cell speaks for; cells of one shape say the same."""
 
-    count: tuple[str, str]  # a vote for a sign before decimals, a sign that can be either, a size of whole numbers
+    tally: tuple[str, str]  # a vote for a sign before decimals, a sign that can be either, a size of whole numbers
     grouped: bool = False  # it has a sign between thousands
     shown: bool = False  # it is a better example than those before
 
@@ -114,12 +114,12 @@ class _Evidence:
     """Which sign before decimals the cells with a point or a comma speak for, or that they allow either."""
 
     def __init__(self) -> None:
-        self.counts: Counter[tuple[str, str]] = Counter()
+        self.tallies: Counter[tuple[str, str]] = Counter()
         self.grouped = False
         self.example = ""
 
     def _of(self, kind: str) -> dict[str, int]:
-        return {sign: self.counts[kind, sign] for sign in ".,"}
+        return {sign: self.tallies[kind, sign] for sign in ".,"}
 
     @property
     def votes(self) -> dict[str, int]:
@@ -145,9 +145,9 @@ class _Evidence:
         for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
             shape = text.translate(SHAPE)
             says = known.get(shape) or known.setdefault(shape, _weigh(shape))
-            self.counts[says.count] += 1
+            self.tallies[says.tally] += 1
             self.grouped = self.grouped or says.grouped
-            if says.shown or (not self.example and says.count[0] == "unsure"):
+            if says.shown or (not self.example and says.tally[0] == "unsure"):
                 self.example = text
 
     def decide(self, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None] | None:
@@ -173,9 +173,9 @@ class _Evidence:
         as_decimals, as_thousands = (sign, None), (OTHER[sign], sign)
         if earlier is not None:
             return earlier.decimal, earlier.thousands or (OTHER[earlier.decimal] if sign != earlier.decimal else None)
-        if self.counts["whole", "large"] or (sign == "." and sep == ","):
+        if self.tallies["whole", "large"] or (sign == "." and sep == ","):
             return as_decimals
-        if self.counts["whole", "small"] and self.unsure[sign] >= FEW:
+        if self.tallies["whole", "small"] and self.unsure[sign] >= FEW:
             return as_thousands
         raise DataError(
             f"numbers such as {self.example} can be {self.example.replace(sign, '.')} or "
