@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-rank bench-refit bench-marks torture accuracy clean \
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-rank bench-refit bench-large bench-marks torture accuracy clean \
 	.venv .venv-hosts
 
 demo: .venv
@@ -50,6 +50,11 @@ bench-rank: .venv
 # What it brings to train again on all rows, and on the newest ones (half an hour; resumable; needs OLINEAR_DATA).
 bench-refit: .venv
 	$(BIN)/python benchmarks/refit.py
+
+# What epochs of a part of the windows cost where those are many (hours; resumable; needs OLINEAR_DATA).
+bench-large: .venv
+	$(BIN)/python benchmarks/large.py
+	$(BIN)/python tools/update_docs.py
 
 # What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv

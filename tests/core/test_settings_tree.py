@@ -70,6 +70,7 @@ OTHERS = {
     "schedule": "cosine",
     "batch_size": 11,
     "max_epochs": 2,
+    "epoch_steps": 5,
     "patience": 1,
     "clip_norm": 1.0,
     "average_decay": 0.9,

@@ -185,6 +185,7 @@ OTHERS = {
     "schedule": "type3",
     "batch_size": 5,
     "max_epochs": 4,
+    "epoch_steps": 3,
     "patience": 3,
     "clip_norm": 1.0,
     "average_decay": 0.9,

@@ -148,7 +148,7 @@ def stale_scores(
     typical = _typical(batch.past for batch in windows.batches(size, chosen))
     found = []
     for age in ages:
-        old_enough = torch.tensor(windows.starts)[chosen] + windows.lookback > age
+        old_enough = _first_rows(windows, chosen) + windows.lookback > age
         scores, scale = _hidden(model, windows, chosen[old_enough], age, size)
         stretches = (windows.starts[-1] - windows.starts[0]) // (age + windows.horizon) + 1
         levels = [min(level * (stretches + 1) / stretches, 99.0) for level in ANCHORS]
@@ -212,11 +212,15 @@ def _hidden(model: nn.Module, windows: Windows, chosen: Tensor, age: int, size: 
     return np.concatenate(parts), np.where(scale > 0, scale, 1.0)[None, None]
 
 
+def _first_rows(windows: Windows, chosen: Tensor) -> Tensor:
+    return windows.starts.start + windows.starts.step * chosen
+
+
 def _hide(windows: Windows, chosen: Tensor, age: int, size: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Lookbacks whose hidden series carry the value of `age` rows before forward, targets, and what is hidden `b n`."""
     generator = torch.Generator().manual_seed(age)
     share = max(HIDDEN, 1 / windows.n_series)
-    starts = torch.tensor(windows.starts)[chosen]
+    starts = _first_rows(windows, chosen)
     batches = windows.batches(size, chosen)
     for batch, first in zip(batches, starts.split(size), strict=True):
         hidden = torch.rand(len(batch), windows.n_series, generator=generator) < share

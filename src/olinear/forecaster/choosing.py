@@ -16,6 +16,8 @@ MOST_HELD_OUT = 20  # horizons
 MOST_REFITTED = 1000  # rows; benchmarks/refit.py measures what a second training brings
 MOST_CELLS = 1_000_000  # in those rows; of thousands of series it is known only what a second training costs
 
+EPOCH_STEPS = 1000  # at the most; benchmarks/large.py measures what fewer cost
+
 
 def choose_settings(
     given: Mapping[str, Any], source: Source, rows: int, n_series: int, frequency: Frequency
@@ -23,7 +25,7 @@ def choose_settings(
     """The settings as given, by flat names; the others (None) from the size of the data.
 
     Everything follows from the number of rows and series and from the frequency: small data gets a small model and
-    small batches, large data fewer epochs.
+    small batches, large data fewer epochs, very large data epochs of a part of it.
     """
     given = check_given({**given, "model": card_of(source).name})
     if "horizon" not in given:
@@ -43,7 +45,10 @@ def choose_settings(
             f"holdout={horizon} or more"
         )
     given.setdefault("refit", rows <= MOST_REFITTED and rows * n_series <= MOST_CELLS)
-    settings = make_settings(_training_for(windows, n_series) | given | _model_for(given, source, windows, n_series))
+    training = _training_for(windows, n_series) | given
+    if not card_of(source).traits.closed_form:
+        training.setdefault("epoch_steps", _epoch_steps(windows - judging, training["batch_size"]))
+    settings = make_settings(training | _model_for(given, source, windows, n_series))
     check_options(source, settings.model.arguments)
     return settings
 
@@ -57,6 +62,11 @@ def _training_for(windows: int, n_series: int) -> dict[str, Any]:
         "max_epochs": 15 if large else 30,
         "patience": 3 if large else 6,
     }
+
+
+def _epoch_steps(windows: int, batch_size: int) -> int:
+    """None is set (0) where all windows make no more steps than that."""
+    return EPOCH_STEPS if windows > EPOCH_STEPS * batch_size else 0
 
 
 def _model_for(given: Mapping[str, Any], source: Source, windows: int, n_series: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from olinear.core import Note
 from olinear.core.settings import Settings
+from olinear.forecaster.choosing import EPOCH_STEPS
 from olinear.training import Callback
 
 LONG = 60.0  # seconds: a fit that takes longer is noted
@@ -27,7 +28,7 @@ class FirstEstimate(Callback):
     Args:
         settings: of the fit.
         n_series: that are trained.
-        validating: windows that validate, for each one that trains.
+        validating: windows that validate, for each one that trains in an epoch.
         found: takes the note.
     """
 
@@ -74,6 +75,8 @@ def note_on_time(settings: Settings, n_series: int, steps: int, an_epoch: float,
         ways.append(f"max_epochs={fewer} (about {duration(an_epoch * fewer)})")
     if n_series >= MANY_SERIES and settings.model.rank is None:
         ways.append("rank=16, since there are many series")
+    if steps > EPOCH_STEPS:
+        ways.append(f"epoch_steps={EPOCH_STEPS}, for shorter epochs")
     if steps >= MANY_STEPS and settings.training.batch_size < LARGE_BATCH:
         ways.append(f"batch_size={LARGE_BATCH}, for fewer steps")
     ways.append("the newest rows alone, or rows of a longer step")

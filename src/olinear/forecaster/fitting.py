@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from olinear.core import ConfigError, DataError, Note, OLinearError
 from olinear.core.runtime import computing_in, own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Panel, bridge_gaps
-from olinear.data.windows import Windows
 from olinear.evaluation.analysis import spectrum
 from olinear.forecaster.backtest_frames import Kept
 from olinear.forecaster.backtesting import find_origins, score_origins
@@ -23,7 +23,7 @@ from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.limits import are_whole
 from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
-from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
+from olinear.forecaster.spans import FitRows, fit_scaler, note_on_parts, split_rows
 from olinear.forecaster.worth import LEVEL, note_on, summarise
 from olinear.models import Source, build_model, traits_of
 from olinear.training import Callback, TrainingReport, check_callbacks, train
@@ -76,6 +76,7 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
     """The judged model, its worth and its intervals; then what it learns from the newest rows."""
     settings, train_rows = fitted.settings, rows.inputs[: len(rows.split.train)]
     fitted.model = _new_model(fitted, train_rows)
+    _tell(fitted, run, note_on_parts(rows))
     report = train(
         fitted.model,
         rows.training,
@@ -84,7 +85,7 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
         checkpoint=run.checkpoint,
         resume=run.resume,
         progress=run.progress,
-        callbacks=[_estimate(fitted, rows.training, rows.validation, run), *check_callbacks(run.callbacks)],
+        callbacks=[_estimate(fitted, rows, run), *check_callbacks(run.callbacks)],
     )
     fitted.record |= _score(report)
     if traits_of(fitted.model).orthogonal:
@@ -94,21 +95,24 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
     if rows.split.test:
         _find_worth(fitted, panel, rows)
     fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
-    _note_windows(fitted.panel, fitted.intervals, scored_windows(rows.windows(rows.newest)))
+    _note_windows(fitted.panel, fitted.intervals, scored_windows(rows.judging(rows.newest)))
     if settings.validation.refit and not report.stopped:
         learn_again(fitted, rows, report, run)
 
 
-def _estimate(fitted: Fitted, training: Windows, validation: Windows | None, run: Run) -> FirstEstimate:
+def _tell(fitted: Fitted, run: Run, note: Note | None) -> None:
+    """Keep a note that is of use while a fit runs, and say it at once."""
+    if note is None:
+        return
+    fitted.panel.notes.append(note)
+    if run.notify is not None:
+        run.notify(note)
+
+
+def _estimate(fitted: Fitted, rows: FitRows, run: Run) -> FirstEstimate:
     """Notes how long a fit takes as soon as that is known."""
-
-    def found(note: Note) -> None:
-        fitted.panel.notes.append(note)
-        if run.notify is not None:
-            run.notify(note)
-
-    validating = 0.0 if validation is None else len(validation) / len(training)
-    return FirstEstimate(fitted.settings, training.n_series, validating, found)
+    validating = 0.0 if rows.validation is None else len(rows.validation) / rows.windows_of_epoch
+    return FirstEstimate(fitted.settings, rows.training.n_series, validating, partial(_tell, fitted, run))
 
 
 def learn_again(fitted: Fitted, rows: FitRows, report: TrainingReport, run: Run) -> None:
@@ -176,9 +180,8 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
     if model is None:
         raise DataError("there is no model to calibrate")
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
-    windows = rows.windows(span)
     with computing_in(fitted.precision, fitted.kernels):
-        fresh = Intervals.calibrate(model, windows)
+        fresh = Intervals.calibrate(model, rows.judging(span))
         return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
 
 

@@ -46,8 +46,8 @@ class Forecaster(Reports):
         options: further arguments of the model.
         basis, model_dim, ff_dim, embed_dim, blocks, dropout, mixer, rank, pre_linear, post_linear, temporal, head,
             affine, fold: parts of the model; `rank=64` makes thousands of series affordable.
-        loss, optimizer, weight_decay, learning_rate, schedule, batch_size, max_epochs, patience, clip_norm,
-            average_decay, precision, checkpoint_seconds: of the training.
+        loss, optimizer, weight_decay, learning_rate, schedule, batch_size, max_epochs, epoch_steps, patience,
+            clip_norm, average_decay, precision, checkpoint_seconds: of the training.
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
@@ -105,6 +105,7 @@ class Forecaster(Reports):
         schedule: str | None = None,
         batch_size: int | None = None,
         max_epochs: int | None = None,
+        epoch_steps: int | None = None,
         patience: int | None = None,
         clip_norm: float | None = None,
         average_decay: float | None = None,

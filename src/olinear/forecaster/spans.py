@@ -13,6 +13,7 @@ from olinear.data.windows import Split, Windows
 from olinear.forecaster.choosing import default_holdout, validation_rows
 
 Values = NDArray[np.float32]
+MOST_JUDGING = 8192  # windows that validate or calibrate, where those that train are too many for one epoch
 
 
 def split_rows(panel: Panel, settings: Settings) -> Split:
@@ -76,6 +77,7 @@ class FitRows:
     split: Split
     lookback: int
     horizon: int
+    an_epoch: int = 0  # windows at the most; 0: all
 
     @classmethod
     def of(
@@ -86,12 +88,22 @@ class FitRows:
         for series in np.flatnonzero(first >= split.test.start):  # bridged by a value that no choice may see
             inputs[: first[series], series] = 0.0
         targets = scaler.transform(hide_first_targets(panel.values, settings.horizon))
-        return cls(inputs[:, active], targets[:, active], split, settings.lookback, settings.horizon)
+        an_epoch = settings.training.epoch_steps * settings.training.batch_size
+        return cls(inputs[:, active], targets[:, active], split, settings.lookback, settings.horizon, an_epoch)
 
     def windows(self, span: range) -> Windows:
         """Those whose targets lie in a span of rows."""
         starts = self.split.starts(span, self.lookback, self.horizon)
         return Windows(self.inputs, self.lookback, self.horizon, starts, self.targets)
+
+    def judging(self, span: range) -> Windows:
+        """Those of a span that validate or calibrate: all, or where an epoch takes a part, a part spread evenly."""
+        windows = self.windows(span)
+        stride = -(-len(windows) // MOST_JUDGING)
+        if not self.is_thinned or stride == 1:
+            return windows
+        starts = windows.starts[(len(windows) - 1) % stride :: stride]  # with the newest one
+        return Windows(windows.values, self.lookback, self.horizon, starts, windows.targets)
 
     @property
     def training(self) -> Windows:
@@ -100,7 +112,17 @@ class FitRows:
     @property
     def validation(self) -> Windows | None:
         """What the choices see."""
-        return self.windows(self.split.validation) if self.split.validation else None
+        return self.judging(self.split.validation) if self.split.validation else None
+
+    @property
+    def windows_of_epoch(self) -> int:
+        """How many of those that train an epoch takes."""
+        return min(len(self.training), self.an_epoch or len(self.training))
+
+    @property
+    def is_thinned(self) -> bool:
+        """Whether that is a part of them."""
+        return self.windows_of_epoch < len(self.training)
 
     @property
     def known(self) -> range:
@@ -115,3 +137,18 @@ class FitRows:
     @property
     def every(self) -> range:
         return range(len(self.inputs))
+
+
+def note_on_parts(rows: FitRows) -> Note | None:
+    """How many of how many windows train in an epoch, validate and calibrate, where those that train are many."""
+    if not rows.is_thinned:
+        return None
+    texts = [
+        f"an epoch trains on {rows.an_epoch} of {len(rows.training)} windows, and the next one goes on with others"
+    ]
+    if rows.validation is not None:
+        for what, span in (("validate", rows.split.validation), ("calibrate intervals", rows.newest)):
+            some, every = len(rows.judging(span)), len(rows.windows(span))
+            if some < every:
+                texts.append(f"{some} of {every}, spread evenly, {what}")
+    return Note("fit-thinned", f"{'; '.join(texts)}: epoch_steps=0 takes all")

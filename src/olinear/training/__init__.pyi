@@ -8,9 +8,9 @@ from olinear.training.callbacks import check_callbacks as check_callbacks
 from olinear.training.checkpoints import claim_checkpoint as claim_checkpoint
 from olinear.training.loop import TrainingReport as TrainingReport
 from olinear.training.loop import train as train
+from olinear.training.losses import LOSSES as LOSSES
 from olinear.training.members import Member as Member
 from olinear.training.members import train_members as train_members
-from olinear.training.losses import LOSSES as LOSSES
 from olinear.training.optimizers import OPTIMIZERS as OPTIMIZERS
 from olinear.training.optimizers import MakeOptimizer as MakeOptimizer
 from olinear.training.precision import settle as settle

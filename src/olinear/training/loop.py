@@ -88,7 +88,7 @@ def train(
     config = config.model_copy(update={"precision": precision})
     data = {"windows": len(training), "checksum": 0 if path is None else _checksum(training, validation)}
     run = RunState(model, task, config, data, optimizer, kernels)
-    run.steps = math.ceil(len(training) / config.batch_size)
+    run.steps = steps_of_epoch(len(training), config)
     listeners = [LogEpochs(name), *([ProgressLine(name)] if progress else []), *check_callbacks(callbacks)]
     with claim_checkpoint(path), own_randomness(config.seed, device):
         if path is not None and resume and path.exists():
@@ -152,7 +152,7 @@ def _finish(run: RunState, validated: bool) -> TrainingReport:
 def _train_epoch(run: RunState, training: Source, path: Path | None, listeners: Sequence[Callback]) -> None:
     """The steps of this epoch that are not done yet."""
     config, position = run.config, run.position
-    order = _shuffled(len(training), config.seed, position.epoch)
+    order = order_of_epoch(len(training), config, position.epoch)
     started = saved = time.monotonic()
     run.model.train()
     for batch in training.batches(config.batch_size, order[position.step * config.batch_size :]):
@@ -244,9 +244,28 @@ def mean_loss(model: nn.Module, windows: Source, task: Task, batch_size: int) ->
     return total / count
 
 
-def _shuffled(count: int, seed: int, epoch: int) -> Tensor:
-    """This epoch's order; it depends on seed and epoch alone, so a place in it is one number."""
-    return torch.randperm(count, generator=torch.Generator().manual_seed((1_000_003 * seed + epoch) % 2**63))
+def steps_of_epoch(count: int, config: TrainingConfig) -> int:
+    """That so many windows make: all of them, or as many as the setting allows."""
+    steps = math.ceil(count / config.batch_size)
+    return min(steps, config.epoch_steps or steps)
+
+
+def order_of_epoch(count: int, config: TrainingConfig, epoch: int) -> Tensor:
+    """The windows of an epoch; they depend on seed and epoch alone, so a place among them is one number.
+
+    Where an epoch is a part of all windows, the next one begins where it ended in their order.
+    """
+    size = min(steps_of_epoch(count, config) * config.batch_size, count)
+    walk, first = divmod((epoch - 1) * size, count)  # walks through all windows that are done, and the place in this
+    order = _shuffled(count, config.seed, walk + 1)[first : first + size]
+    if len(order) == size:
+        return order
+    return torch.cat([order, _shuffled(count, config.seed, walk + 2)[: size - len(order)]])
+
+
+def _shuffled(count: int, seed: int, walk: int) -> Tensor:
+    """All windows in a random order, another one for each walk through them."""
+    return torch.randperm(count, generator=torch.Generator().manual_seed((1_000_003 * seed + walk) % 2**63))
 
 
 def _checksum(training: Source, validation: Source | None) -> int:

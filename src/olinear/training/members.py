@@ -104,9 +104,7 @@ def _can_be_sent(
     return True
 
 
-def _train(
-    member: Member, training: Source, validation: Source | None, resume: bool, **options: Any
-) -> TrainingReport:
+def _train(member: Member, training: Source, validation: Source | None, resume: bool, **options: Any) -> TrainingReport:
     given = {"checkpoint": member.checkpoint, "resume": resume} | options
     return train(member.model, training, validation, member.config, **given)
 

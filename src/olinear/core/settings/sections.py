@@ -152,6 +152,13 @@ class TrainingConfig(Section):
     schedule: Schedule = Field("type1", description="learning rate by epoch", json_schema_extra=dict(FROM_DATA))
     batch_size: int = Field(32, ge=1, description="windows in a step", json_schema_extra=dict(FROM_DATA))
     max_epochs: int = Field(30, ge=1, description="epochs at the most", json_schema_extra=dict(FROM_DATA))
+    epoch_steps: int = Field(
+        0,
+        ge=0,
+        description="steps of an epoch at the most; the next goes on with windows that were not seen yet, until all "
+        "were; 0 takes all windows in each",
+        json_schema_extra=dict(FROM_DATA),
+    )
     patience: int = Field(
         8,
         ge=1,

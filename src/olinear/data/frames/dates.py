@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -105,7 +106,7 @@ def _parse_iso(
     found = [match[2] if match else "" for match in map(OFFSET.search, iso)] if OFFSET.search(iso[0]) else []
     offsets = set(found) or {""}
     if len(offsets) == 1 and "" not in offsets and clock.wall:
-        cells, offsets = np.array([OFFSET.sub(r"\1", cell) for cell in iso], dtype=object), {""}
+        cells, offsets = _without_offsets(iso, found), {""}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -119,8 +120,14 @@ def _parse_iso(
     if "" in offsets:
         row = found.index("")
         raise DataError(f"column {name!r} has no UTC offset in row {row + 1} ({text[row]!r}), others have: add it")
-    wall = pd.DatetimeIndex(pd.to_datetime(np.array([OFFSET.sub(r"\1", cell) for cell in iso]), format="ISO8601"))
+    wall = pd.DatetimeIndex(pd.to_datetime(_without_offsets(iso, found), format="ISO8601"))
     return instants_or_wall(times, wall, name, clock, notes)
+
+
+def _without_offsets(iso: Sequence[str], offsets: Sequence[str]) -> "np.ndarray[Any, Any]":
+    """Cells without the offset that each has at its end."""
+    cells = [cell[: len(cell) - len(offset)].rstrip() for cell, offset in zip(iso, offsets, strict=True)]
+    return np.array(cells, dtype=object)
 
 
 def _unreadable(iso: Sequence[str]) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":

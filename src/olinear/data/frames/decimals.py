@@ -1,8 +1,10 @@
 """How the numbers of a text file are written: decimal points or commas, decided by all of its cells together."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,7 @@ GROUPED = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for
 THRICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}|[+-]?\d{1,3}(,\d{3}){2,}")
 SPACED = re.compile(rf"[+-]?\d{{1,3}}({GAPS}\d{{3}})+([.,]\d*)?")
 WHOLE = re.compile(r"[+-]?\d+")
+SHAPE = str.maketrans("23456789", "1" * 8)  # digits that no pattern here tells apart
 SURE = 1000  # cells
 FEW = 3  # cells that may all have three decimals by chance
 
@@ -74,15 +77,58 @@ def _note_marks(
         )
 
 
+class _Says(NamedTuple):
+    """What a cell speaks for; cells of one shape say the same."""
+
+    tally: tuple[str, str]  # a vote for a sign before decimals, a sign that can be either, a size of whole numbers
+    grouped: bool = False  # it has a sign between thousands
+    shown: bool = False  # it is a better example than those before
+
+
+NOTHING = _Says(("nothing", ""))
+
+
+def _weigh(text: str) -> _Says:
+    if WHOLE.fullmatch(text):
+        return _Says(("whole", "small" if len(text.lstrip("+-")) < 4 else "large"))
+    if not NUMBER_LIKE.fullmatch(text):
+        return NOTHING
+    points, commas = text.count("."), text.count(",")
+    grouped = shown = bool(SPACED.fullmatch(text))
+    if points and commas:
+        sign, grouped = "." if text.rfind(".") > text.rfind(",") else ",", True
+    elif points > 1 or commas > 1:
+        if not THRICE.fullmatch(text):  # a date, a version, an address
+            return NOTHING._replace(grouped=grouped, shown=shown)
+        sign, grouped = "," if points else ".", True
+    elif points or commas:
+        sign = "." if points else ","
+        if GROUPED[sign].fullmatch(text):
+            return _Says(("unsure", sign), grouped, shown)
+    else:
+        return NOTHING._replace(grouped=grouped, shown=shown)
+    return _Says(("votes", sign), grouped, shown or sign == "," or commas > 0)
+
+
 class _Evidence:
     """Which sign before decimals the cells with a point or a comma speak for, or that they allow either."""
 
     def __init__(self) -> None:
-        self.votes = {".": 0, ",": 0}
-        self.unsure: dict[str, int] = {".": 0, ",": 0}  # 1,234 and 1.234: decimals or thousands
-        self.small = self.large = 0  # whole numbers below and from 1000 on, without any sign
+        self.tallies: Counter[tuple[str, str]] = Counter()
         self.grouped = False
         self.example = ""
+
+    def _of(self, kind: str) -> dict[str, int]:
+        return {sign: self.tallies[kind, sign] for sign in ".,"}
+
+    @property
+    def votes(self) -> dict[str, int]:
+        return self._of("votes")
+
+    @property
+    def unsure(self) -> dict[str, int]:
+        """1,234 and 1.234: decimals or thousands."""
+        return self._of("unsure")
 
     @property
     def has_groups(self) -> bool:
@@ -95,37 +141,14 @@ class _Evidence:
         return max(self.votes.values()) > SURE and not min(self.votes.values())
 
     def weigh(self, cells: Cells) -> None:
+        known: dict[str, _Says] = {}
         for text in bare([str(cell).strip() for cell in cells], MISSING | MARKS):
-            if WHOLE.fullmatch(text):
-                if len(text.lstrip("+-")) < 4:
-                    self.small += 1
-                else:
-                    self.large += 1
-            elif NUMBER_LIKE.fullmatch(text):
-                self._vote(text)
-
-    def _vote(self, text: str) -> None:
-        points, commas = text.count("."), text.count(",")
-        if SPACED.fullmatch(text):
-            self.grouped, self.example = True, text
-        if points and commas:
-            sign = "." if text.rfind(".") > text.rfind(",") else ","
-            self.grouped = True
-        elif points > 1 or commas > 1:
-            if not THRICE.fullmatch(text):
-                return  # a date, a version, an address
-            sign, self.grouped = ("," if points else "."), True
-        elif points or commas:
-            sign = "." if points else ","
-            if GROUPED[sign].fullmatch(text):
-                self.unsure[sign] += 1
-                self.example = self.example or text
-                return
-        else:
-            return
-        self.votes[sign] += 1
-        if sign == "," or commas:
-            self.example = text
+            shape = text.translate(SHAPE)
+            says = known.get(shape) or known.setdefault(shape, _weigh(shape))
+            self.tallies[says.tally] += 1
+            self.grouped = self.grouped or says.grouped
+            if says.shown or (not self.example and says.tally[0] == "unsure"):
+                self.example = text
 
     def decide(self, sep: str, earlier: NumberStyle | None) -> tuple[str, str | None] | None:
         """The signs before decimals and between thousands; None where no cell has either."""
@@ -150,9 +173,9 @@ class _Evidence:
         as_decimals, as_thousands = (sign, None), (OTHER[sign], sign)
         if earlier is not None:
             return earlier.decimal, earlier.thousands or (OTHER[earlier.decimal] if sign != earlier.decimal else None)
-        if self.large or (sign == "." and sep == ","):
+        if self.tallies["whole", "large"] or (sign == "." and sep == ","):
             return as_decimals
-        if self.small and self.unsure[sign] >= FEW:
+        if self.tallies["whole", "small"] and self.unsure[sign] >= FEW:
             return as_thousands
         raise DataError(
             f"numbers such as {self.example} can be {self.example.replace(sign, '.')} or "
