@@ -30,11 +30,14 @@ class FirstEstimate(Callback):
         n_series: that are trained.
         validating: windows that validate, for each one that trains in an epoch.
         found: takes the note.
+        times: how often that is done, one after the other.
     """
 
-    def __init__(self, settings: Settings, n_series: int, validating: float, found: Callable[[Note], None]):
+    def __init__(
+        self, settings: Settings, n_series: int, validating: float, found: Callable[[Note], None], times: int = 1
+    ):
         self._settings, self._n_series, self._found = settings, n_series, found
-        self._work = (1 + FORWARD * validating) * CALIBRATING
+        self._work = (1 + FORWARD * validating) * CALIBRATING * times
         self._since = time.monotonic()
         self._steps = -1  # of the first only the end is seen
         self._open = True

@@ -1,16 +1,11 @@
 """From a panel to a fitted model: split, scale, train, calibrate."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
-from olinear.core import ConfigError, DataError, Note, OLinearError
+from olinear.core import DataError, Note
 from olinear.core.runtime import computing_in, own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Panel, bridge_gaps
@@ -18,28 +13,16 @@ from olinear.evaluation.analysis import spectrum
 from olinear.forecaster.backtest_frames import Kept
 from olinear.forecaster.backtesting import find_origins, score_origins
 from olinear.forecaster.calibration import FEW, MOST_STALE, scored_windows
-from olinear.forecaster.estimating import FirstEstimate
 from olinear.forecaster.fitted import Fitted
 from olinear.forecaster.intervals import Intervals
+from olinear.forecaster.learning import Run, learn, learn_again, summary_of
 from olinear.forecaster.limits import are_whole
 from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
-from olinear.forecaster.spans import FitRows, fit_scaler, note_on_parts, split_rows
+from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
 from olinear.forecaster.worth import LEVEL, note_on, summarise
-from olinear.models import Source, build_model, traits_of
-from olinear.training import Callback, TrainingReport, check_callbacks, train
+from olinear.models import Source, traits_of
 
 MOST_CELLS = 2**22  # forecast for the score; of more windows than that, some are left out evenly
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a fit is run; none of it changes the result, but a callback that stops it."""
-
-    checkpoint: Path | None = None
-    resume: bool = False
-    progress: bool = True
-    callbacks: Sequence[Callback] = ()
-    notify: Callable[[str], None] | None = None  # gets notes that are of use while it runs
 
 
 def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fitted:
@@ -74,21 +57,9 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
 
 def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
     """The judged model, its worth and its intervals; then what it learns from the newest rows."""
-    settings, train_rows = fitted.settings, rows.inputs[: len(rows.split.train)]
-    fitted.model = _new_model(fitted, train_rows)
-    _tell(fitted, run, note_on_parts(rows))
-    report = train(
-        fitted.model,
-        rows.training,
-        rows.validation,
-        settings.training,
-        checkpoint=run.checkpoint,
-        resume=run.resume,
-        progress=run.progress,
-        callbacks=[_estimate(fitted, rows, run), *check_callbacks(run.callbacks)],
-    )
-    fitted.record |= _score(report)
-    if traits_of(fitted.model).orthogonal:
+    reports, train_rows = learn(fitted, rows, run), rows.inputs[: len(rows.split.train)]
+    fitted.record |= summary_of(reports, fitted.settings)
+    if fitted.model is not None and traits_of(fitted.model).orthogonal:
         fitted.record["spectrum"] = spectrum(fitted.model, train_rows).rounded()
     if rows.validation is None:
         return
@@ -96,56 +67,8 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
         _find_worth(fitted, panel, rows)
     fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
     _note_windows(fitted.panel, fitted.intervals, scored_windows(rows.judging(rows.newest)))
-    if settings.validation.refit and not report.stopped:
-        learn_again(fitted, rows, report, run)
-
-
-def _tell(fitted: Fitted, run: Run, note: Note | None) -> None:
-    """Keep a note that is of use while a fit runs, and say it at once."""
-    if note is None:
-        return
-    fitted.panel.notes.append(note)
-    if run.notify is not None:
-        run.notify(note)
-
-
-def _estimate(fitted: Fitted, rows: FitRows, run: Run) -> FirstEstimate:
-    """Notes how long a fit takes as soon as that is known."""
-    validating = 0.0 if rows.validation is None else len(rows.validation) / rows.windows_of_epoch
-    return FirstEstimate(fitted.settings, rows.training.n_series, validating, partial(_tell, fitted, run))
-
-
-def learn_again(fitted: Fitted, rows: FitRows, report: TrainingReport, run: Run) -> None:
-    """Train anew on all rows for the epochs that were best; stopped on the way, the judged model stays."""
-    changes = {"max_epochs": max(report.best_epoch, 1), "precision": report.precision}
-    again = fitted.settings.training.model_copy(update=changes)
-    model = _new_model(fitted, rows.inputs)
-    found = train(
-        model,
-        rows.windows(rows.every),
-        None,
-        again,
-        checkpoint=None if run.checkpoint is None else run.checkpoint.with_name(f"{run.checkpoint.name}.refit"),
-        resume=run.resume,
-        progress=run.progress,
-        callbacks=[Unjudged(callback) for callback in run.callbacks],
-        name="refit",
-    )
-    if found.stopped:
-        fitted.panel.notes.append(
-            Note("fit-refit-stopped", "stopped while training on all rows: the model is the one that was judged")
-        )
-        return
-    fitted.model = model
-    fitted.record["seconds"] = round(report.seconds + found.seconds, 1)
-
-
-class Unjudged(Callback):
-    """What a callback hears of a training without validation: everything but judgements, for there are none."""
-
-    def __init__(self, callback: Callback):
-        self.callback = callback
-        self.started, self.stepped, self.ended = callback.started, callback.stepped, callback.ended  # type: ignore[method-assign]
+    if fitted.settings.validation.refit and not any(report.stopped for report in reports):
+        learn_again(fitted, rows, reports, run)
 
 
 def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
@@ -194,44 +117,3 @@ def _note_windows(panel: Panel, found: Intervals, scored: int) -> None:
         windows = "1 calibration window" if found.windows == 1 else f"{found.windows} calibration windows"
         text = f"intervals rest on {windows}: series and steps are pooled where they are too few, and widened for it"
         panel.notes.append(Note("intervals-few-windows", f"{text}; ask for at most {found.highest} %"))
-
-
-def _new_model(fitted: Fitted, train_rows: NDArray[np.float32]) -> nn.Module:
-    """The model of the settings; if its basis cannot be computed from these rows, with a fixed one and a note."""
-    arguments = fitted.settings.model.arguments
-    try:
-        return _build(fitted, train_rows, arguments)
-    except DataError as error:
-        if "basis" not in arguments:
-            raise
-        fixed = arguments | {"basis": "fourier"}
-        model = _build(fitted, train_rows, fixed)
-        text = f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
-        fitted.panel.notes.append(Note("fit-basis-fixed", text))
-        return model
-
-
-def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[str, Any]) -> nn.Module:
-    settings = fitted.settings
-    try:
-        with own_randomness(settings.training.seed):
-            return build_model(fitted.source, train_rows, settings.lookback, settings.horizon, **arguments)
-    except OLinearError:
-        raise
-    except (ArithmeticError, TypeError, ValueError, RuntimeError) as error:
-        given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        if not given and not isinstance(error, TypeError):
-            raise
-        given = given or "Model(n_series, lookback, horizon)"
-        raise ConfigError(f"{settings.model.name} cannot be built with {given}: {error}") from error
-
-
-def _score(report: TrainingReport) -> dict[str, Any]:
-    return {
-        "validation_loss": report.best_loss,
-        "best_epoch": report.best_epoch,
-        "epochs": report.epochs,
-        "seconds": round(report.seconds, 1),
-        "precision": report.precision,
-        "kernels": report.kernels,
-    }

@@ -11,7 +11,8 @@ from olinear.data.frames import Panel
 from olinear.forecaster.backtesting import Backtest, run_backtest
 from olinear.forecaster.choosing import as_given, choose_settings
 from olinear.forecaster.fitted import Fitted
-from olinear.forecaster.fitting import Run, fit_panel
+from olinear.forecaster.fitting import fit_panel
+from olinear.forecaster.learning import Run
 from olinear.forecaster.limits import check_levels, check_path, check_range
 from olinear.forecaster.predicting import Asked, make_prediction
 from olinear.forecaster.prediction import Prediction
@@ -48,6 +49,7 @@ class Forecaster(Reports):
             affine, fold: parts of the model; `rank=64` makes thousands of series affordable.
         loss, optimizer, weight_decay, learning_rate, schedule, batch_size, max_epochs, epoch_steps, patience,
             clip_norm, average_decay, precision, checkpoint_seconds: of the training.
+        members: models trained side by side, each with the next seed, whose forecasts are averaged.
         seed: of weights, shuffle and dropout; two fits with one seed are equal.
         device: `"auto"`, `"cpu"`, `"cuda"`, …
         validation: share of the rows, the newest, that validates.
@@ -109,6 +111,7 @@ class Forecaster(Reports):
         patience: int | None = None,
         clip_norm: float | None = None,
         average_decay: float | None = None,
+        members: int = 1,
         seed: int = 0,
         device: str = "auto",
         precision: Literal["auto", "float32", "bfloat16"] = "float32",

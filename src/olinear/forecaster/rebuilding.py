@@ -15,7 +15,7 @@ from torch.nn.modules.module import (
 from olinear.core import MissingDependencyError
 from olinear.core.runtime import private_draws
 from olinear.core.settings import Settings
-from olinear.models import Source, card_of, empty_model
+from olinear.models import Members, Source, card_of, empty_model
 
 # How many modules, parameters and numbers a model may make more than it keeps, while it is built.
 OURS, FROM_OUTSIDE = (64, 64, 10**6), (10_000, 2_000, 10**8)
@@ -26,11 +26,30 @@ class _TooLarge(ValueError):
 
 
 def rebuild(source: Source, settings: Settings, n_series: int, weights: Mapping[str, Tensor]) -> nn.Module:
-    """The model of these settings with these weights.
+    """The model of these settings with these weights, or its members.
 
     It is first built without memory, and no further than the weights reach: so sizes that do not fit are refused at
     once, whatever they are.
     """
+    count = settings.training.members
+    if count == 1:
+        return _rebuild(source, settings, n_series, weights)
+    groups = _by_member(weights)
+    if list(groups) != [f"members.{number}" for number in range(count)]:
+        raise ValueError(f"there are weights of {len(groups)} members, by the settings there are {count}")
+    return Members([_rebuild(source, settings, n_series, group) for group in groups.values()]).eval()
+
+
+def _by_member(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+    """The weights of each member, by `members.0`, `members.1`, …"""
+    groups: dict[str, dict[str, Tensor]] = {}
+    for name, tensor in weights.items():
+        first, number, rest = (*name.split(".", 2), "", "")[:3]
+        groups.setdefault(f"{first}.{number}", {})[rest] = tensor
+    return dict(sorted(groups.items(), key=lambda group: (len(group[0]), group[0])))
+
+
+def _rebuild(source: Source, settings: Settings, n_series: int, weights: Mapping[str, Tensor]) -> nn.Module:
     sizes, options = (n_series, settings.lookback, settings.horizon), settings.model.arguments
     ours = card_of(source).package == "olinear"
     if ours:

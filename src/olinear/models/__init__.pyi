@@ -12,4 +12,5 @@ from olinear.models.building import summary as summary
 from olinear.models.building import traits_of as traits_of
 from olinear.models.cards import MAIN as MAIN
 from olinear.models.cards import MODELS as MODELS
+from olinear.models.members import Members as Members
 from olinear.models.zoo.blocks.mixers import MIXERS as MIXERS

@@ -9,6 +9,7 @@ from torch import nn
 from olinear.core import Batch, Output, Point
 from olinear.core.runtime import Precision, casting
 from olinear.models.building import traits_of
+from olinear.models.members import Members
 from olinear.nn import CompactOLinear
 
 MOST_VALUES = 2**24  # of the lookbacks that a model sees together
@@ -37,5 +38,7 @@ def windows_at_once(model: Callable[..., Any], most: int, dependent: int, values
 
 def for_inference(model: nn.Module, precision: Precision = "float32") -> nn.Module:
     """The same function in the form that is quickest to ask in a precision."""
+    if isinstance(model, Members):
+        return Members([for_inference(member, precision) for member in model.members])
     compact: nn.Module = model.compact() if traits_of(model).compact else model  # type: ignore[operator]
     return compact.bfloat16() if precision == "bfloat16" and isinstance(compact, CompactOLinear) else compact

@@ -47,12 +47,6 @@ class Members(nn.Module):
         """Each in its form for inference."""
         return Members([member.compact() for member in self.members])  # type: ignore[operator]
 
-    def bfloat16(self) -> "Members":
-        """Each with its products in bfloat16, where it has such a form."""
-        for member in self.members:
-            member.bfloat16()
-        return self
-
 
 def _mean(points: Sequence[Tensor]) -> Tensor:
     return torch.stack([point.float() if point.dtype == torch.bfloat16 else point for point in points]).mean(0)

@@ -10,6 +10,7 @@ from olinear.training.loop import TrainingReport as TrainingReport
 from olinear.training.loop import train as train
 from olinear.training.losses import LOSSES as LOSSES
 from olinear.training.members import Member as Member
+from olinear.training.members import members_at_once as members_at_once
 from olinear.training.members import train_members as train_members
 from olinear.training.optimizers import OPTIMIZERS as OPTIMIZERS
 from olinear.training.optimizers import MakeOptimizer as MakeOptimizer

@@ -55,11 +55,11 @@ def train_members(
     """
     device = pick_device(members[0].config.device)
     members = _in_one_precision(members, training, device, resume)
-    if callbacks or not _can_be_sent(members, training, validation, listen, device):
+    at_once = members_at_once(members, alone=bool(callbacks))
+    if at_once == 1 or not _can_be_sent(members, training, validation, listen):
         listeners = [*(listen(heard) if listen is not None else ()), *callbacks]
         options: dict[str, Any] = {"progress": progress, "callbacks": listeners, "name": name}
         return [_train(member, training, validation, resume, **options) for member in members]
-    at_once = min(len(members), torch.get_num_threads())
     threads = torch.get_num_threads() // at_once
     jobs = [
         Assignment(first, _work, (members[first::at_once], training, validation, resume, listen, name), threads)
@@ -71,6 +71,13 @@ def train_members(
             if news is not None:
                 _take(news, members, at_once, reports, heard, waiting)
     return [reports[number] for number in range(len(members))]
+
+
+def members_at_once(members: Sequence[Member], *, alone: bool = False) -> int:
+    """How many are trained side by side; one where callbacks want each for themselves, or processes are of no use."""
+    daemon = multiprocessing.current_process().daemon  # which may not start processes
+    on_processor = pick_device(members[0].config.device).type == "cpu"
+    return 1 if alone or daemon or not on_processor else min(len(members), torch.get_num_threads())
 
 
 def _in_one_precision(
@@ -87,13 +94,8 @@ def _in_one_precision(
     return [replace(each, config=each.config.model_copy(update=settled)) for each in members]
 
 
-def _can_be_sent(
-    members: Sequence[Member], training: Source, validation: Source | None, listen: Listen | None, device: torch.device
-) -> bool:
-    """Whether processes of their own are of use, and whether what they need can go there."""
-    daemon = multiprocessing.current_process().daemon  # which may not start processes
-    if len(members) == 1 or torch.get_num_threads() == 1 or device.type != "cpu" or daemon:
-        return False
+def _can_be_sent(members: Sequence[Member], training: Source, validation: Source | None, listen: Listen | None) -> bool:
+    """Whether what a process needs can go there: classes of the user's script cannot, for it is not run again."""
     parts = [part for each in members[:1] for part in each.model.modules()]
     if any(type(part).__module__ == "__main__" for part in (*parts, training, validation)):
         return False

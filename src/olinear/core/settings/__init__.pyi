@@ -13,6 +13,7 @@ from olinear.core.settings.reference import settings_page as settings_page
 from olinear.core.settings.reference import values_of as values_of
 from olinear.core.settings.renamed import old_arguments as old_arguments
 from olinear.core.settings.renamed import with_present_options as with_present_options
+from olinear.core.settings.sections import FitTraining as FitTraining
 from olinear.core.settings.sections import ModelSettings as ModelSettings
 from olinear.core.settings.sections import ReadingSettings as ReadingSettings
 from olinear.core.settings.sections import Settings as Settings

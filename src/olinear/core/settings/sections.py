@@ -187,6 +187,9 @@ class TrainingConfig(Section):
 class FitTraining(TrainingConfig):
     """How training goes. The paper's runs have the same settings with the seed 2023."""
 
+    members: int = Field(
+        1, ge=1, le=100, description="models trained, each with the next seed; the forecast is the mean of theirs"
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="of weights, shuffle and dropout; equal seeds, equal fits")
 
 

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -60,6 +60,11 @@ class Windows:
     def values_of_one(self) -> int:
         """How many values a lookback has."""
         return self.lookback * self.n_series
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """On the way to another process: the rows once, and not the windows that lie over them."""
+        targets = None if self.targets is self.values else self.targets
+        return type(self), (self.values, self.lookback, self.horizon, self.starts, targets)
 
     def to(self, device: torch.device) -> Self:
         """The same windows of the same rows on another device."""

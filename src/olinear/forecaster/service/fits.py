@@ -8,6 +8,7 @@ from typing import Any
 from olinear.core.runtime import Amount
 from olinear.core.settings import check_given, flatten, read_settings
 from olinear.forecaster.forecaster import Forecaster
+from olinear.forecaster.learning import checkpoints_of
 from olinear.forecaster.publishing import check_target
 from olinear.training import Callback, claim_checkpoint
 
@@ -84,6 +85,6 @@ def fit(request: FitRequest) -> FitResult:
         )
         if request.out is not None and checkpoint is not None:
             forecaster.save(request.out, context=request.context)
-            for leftover in (checkpoint, checkpoint.with_name(f"{checkpoint.name}.refit")):
+            for leftover in checkpoints_of(checkpoint, forecaster.fitted.settings.training.members):
                 leftover.unlink(missing_ok=True)
     return FitResult(forecaster, forecaster.report(), request.out)
