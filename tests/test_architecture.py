@@ -194,7 +194,7 @@ def test_the_command_meets_the_benchmark_at_its_doors():
 
 def test_a_part_of_the_machinery_knows_nothing_of_what_runs_on_it():
     """No torch when it is imported, and no other room ever."""
-    for name in ("workers", "measuring", "records", "files", "provenance"):
+    for name in ("workers", "measuring", "records", "files", "provenance", "script"):
         path = SOURCE / "core" / "runtime" / f"{name}.py"
         outer = [
             node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.Import | ast.ImportFrom)
@@ -207,4 +207,5 @@ def test_a_part_of_the_machinery_knows_nothing_of_what_runs_on_it():
         assert {module for module in modules if module.startswith("olinear.")} <= {
             "olinear.core.errors",
             "olinear.core.runtime.files",
+            "olinear.core.runtime.script",
         }, path

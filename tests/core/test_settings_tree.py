@@ -74,6 +74,7 @@ OTHERS = {
     "patience": 1,
     "clip_norm": 1.0,
     "average_decay": 0.9,
+    "members": 2,
     "seed": 7,
     "device": "cpu",
     "precision": "bfloat16",

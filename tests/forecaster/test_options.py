@@ -122,7 +122,7 @@ def test_refit_trains_a_second_model_on_all_rows(frame, monkeypatch):
         calls.append((len(training), validation is not None, config.max_epochs))
         return train(model, training, validation, config, **options)
 
-    monkeypatch.setattr("olinear.forecaster.fitting.train", watched)
+    monkeypatch.setattr("olinear.training.members.train", watched)
     options = {"max_epochs": 12, "learning_rate": 0.05, "patience": 2, "dropout": 0.3}
     once, twice = small(**options).fit(frame), small(refit=True, **options).fit(frame)
     best = once.report()["best_epoch"]

@@ -9,7 +9,6 @@ from forecaster_parts import CONFIG, edit
 
 from olinear import Forecaster
 from olinear.core.errors import CheckpointError, ConfigError
-from olinear.forecaster import fitting
 from olinear.forecaster.export import export_onnx
 from olinear.models import MODELS
 from olinear.models.zoo.blocks.mixers import TOKEN_MIXERS
@@ -84,7 +83,7 @@ UNSAVED = {"function": TOKEN_MIXERS["flowformer"], "nan": float("nan"), "set": {
 @pytest.mark.parametrize("value", UNSAVED.values(), ids=UNSAVED)
 def test_an_option_that_cannot_be_saved_is_refused_before_the_training(value, monkeypatch):
     """Or all the work would be lost at `save`."""
-    monkeypatch.setattr(fitting, "train", None)
+    monkeypatch.setattr("olinear.training.members.train", None)
     with pytest.raises(ConfigError, match=r"option 'mixer' .* cannot be saved.*: .*name, such as 'flowformer'"):
         Forecaster(4, 16, model="iTransformer", options={"mixer": value}, progress=False).fit(make_frame(120))
 

@@ -1,9 +1,9 @@
 """Several models of one kind trained side by side, each as if it were alone."""
 
 import multiprocessing
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def _can_be_sent(members: Sequence[Member], training: Source, validation: Source
     if any(type(part).__module__ == "__main__" for part in (*parts, training, validation)):
         return False
     try:
-        pickle.dumps((members[0], listen))
+        ForkingPickler.dumps((members[0], listen))
     except Exception:  # whatever a model from outside holds
         return False
     return True
