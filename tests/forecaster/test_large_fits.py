@@ -58,6 +58,17 @@ def test_the_first_step_takes_memory_and_is_not_counted(monkeypatch):
     assert "92 h" in note or "91 h" in note
 
 
+def test_one_step_that_waits_on_a_busy_machine_says_nothing(monkeypatch):
+    clock, notes = Clock(monkeypatch), []
+    estimate = FirstEstimate(make_settings({"horizon": 4, "lookback": 12}), 1, 0.0, notes.append)
+    run = SimpleNamespace(steps=1000, position=SimpleNamespace(epoch=1))
+    estimate.started(run)
+    for seconds in (0.001, 1.2, *[0.001] * 300):
+        clock.now += seconds
+        estimate.stepped(run)
+    assert not notes
+
+
 def test_what_is_left_counts_when_a_fit_goes_on(monkeypatch):
     assert notes_of(monkeypatch, 0.1, epoch=10) == ["this fit takes about 2 min at the most"]
     assert "2 epochs of" in notes_of(monkeypatch, 0.1, epoch=9)[0]

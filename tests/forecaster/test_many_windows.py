@@ -1,12 +1,14 @@
 """Where windows are more than an epoch needs: what is chosen, what judges, and what is said of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from forecaster_parts import same_weights, small, waves, weights_of
 
 from olinear.data.frames import Frequency
 from olinear.data.windows import Split
-from olinear.forecaster import choosing, spans
+from olinear.forecaster import choosing, estimating, spans
 from olinear.forecaster.choosing import EPOCH_STEPS, choose_settings
 from olinear.forecaster.spans import FitRows
 from olinear.training import Callback
@@ -80,6 +82,29 @@ def test_a_fit_says_what_it_took_a_part_of(monkeypatch):
     assert fitted.report()["epoch_steps"] == 5
     again = small(max_epochs=3, epoch_steps=5).fit(data)
     assert same_weights(weights_of(fitted), weights_of(again))
+
+
+def test_the_estimate_counts_the_steps_of_an_epoch_and_the_windows_that_judge(monkeypatch):
+    """Twenty seconds a step: five of an epoch, and 30 windows that validate next to the 80 that train."""
+    monkeypatch.setattr(spans, "MOST_JUDGING", 40)
+    clock, said = [0.0], []
+    monkeypatch.setattr(estimating, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    class Slow(Callback):
+        def stepped(self, run):
+            clock[0] += 20.0
+
+    small(max_epochs=4, epoch_steps=5).fit(waves(600), notify=said.append, callbacks=[Slow()])
+    (note,) = [note for note in said if note.code == "fit-long"]
+    an_epoch = 20 * 5 * (1 + estimating.FORWARD * 30 / 80) * estimating.CALIBRATING
+    assert f"{estimating.duration(4 * an_epoch)} at the most, 4 epochs of {estimating.duration(an_epoch)}" in note
+
+
+def test_long_epochs_come_with_advice():
+    """Where they were asked for."""
+    settings = choose_settings({"horizon": 4, "epoch_steps": 0}, "OLinear", 1_000_000, 1, Frequency("h"))
+    assert f"epoch_steps={EPOCH_STEPS}" in estimating.note_on_time(settings, 1, 25_000, 3600.0, 15)
+    assert "epoch_steps" not in estimating.note_on_time(settings, 1, EPOCH_STEPS, 3600.0, 15)
 
 
 def test_a_large_fit_forecasts_as_well(monkeypatch):

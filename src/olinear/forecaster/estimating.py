@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 from olinear.core import Note
@@ -11,8 +12,8 @@ from olinear.training import Callback
 
 LONG = 60.0  # seconds: a fit that takes longer is noted
 TOO_LONG = 600.0  # and how to shorten it
-LOOK = 0.2  # seconds of steps from which the time of one is known
-SLOW = 5.0  # seconds of a first step that is enough by itself
+LOOK, FEW = 0.2, 5  # seconds of steps, and steps, from which the usual time of one is known
+SLOW = 5.0  # seconds that are enough by themselves
 FORWARD = 0.25  # of the time that a window takes in training, it takes in validation
 CALIBRATING = 1.1  # times the training: what calibration adds
 MANY_SERIES = 500
@@ -23,7 +24,8 @@ LARGE_BATCH = 256
 class FirstEstimate(Callback):
     """Hands over a note (`fit-long`) as soon as the first steps show that a fit takes longer than a minute.
 
-    The first step, in which memory is taken, is left out unless it is long itself.
+    The first step, in which memory is taken, is left out unless it is long itself. Of the others the median counts: on
+    a busy machine one of them may wait for long.
 
     Args:
         settings: of the fit.
@@ -39,7 +41,7 @@ class FirstEstimate(Callback):
         self._settings, self._n_series, self._found = settings, n_series, found
         self._work = (1 + FORWARD * validating) * CALIBRATING * times
         self._since = time.monotonic()
-        self._steps = -1  # of the first only the end is seen
+        self._each: list[float] | None = None  # the seconds of the steps after the first
         self._open = True
 
     def started(self, run: Any) -> None:
@@ -49,16 +51,17 @@ class FirstEstimate(Callback):
         if not self._open:
             return
         now = time.monotonic()
-        self._steps += 1
-        seconds = now - self._since
-        if not self._steps and seconds < SLOW:
-            self._since = now
-            return
-        if seconds < LOOK:
+        seconds, self._since = now - self._since, now
+        if self._each is None:
+            self._each = []
+            if seconds < SLOW:
+                return
+        self._each.append(seconds)
+        known = sum(self._each)
+        if known < SLOW and (known < LOOK or len(self._each) < FEW):
             return
         self._open = False
-        a_step = seconds / max(self._steps, 1)
-        an_epoch = a_step * run.steps * self._work
+        an_epoch = median(self._each) * run.steps * self._work
         left = self._settings.training.max_epochs - run.position.epoch + 1
         if an_epoch * left > LONG:
             self._found(note_on_time(self._settings, self._n_series, run.steps, an_epoch, left))
