@@ -35,10 +35,11 @@ class Side:
 
 def best_of(sides: Sequence[tuple[Any, ...]], seconds: float, rounds: int = 4) -> list[float]:
     """The best time of each side `(make, *arguments)`, in turns for so many seconds, `rounds` at the least."""
-    running = [Side(*side) for side in sides]
+    running: list[Side] = []
     try:
-        for side in running:
-            side.best(0.0)  # the first call takes memory and makes kernels
+        for side in sides:
+            running.append(Side(*side))
+            running[-1].best(0.0)  # alone: what it chooses by measuring, it chooses here
         best, done, began = [float("inf")] * len(running), 0, time.perf_counter()
         while done < rounds or time.perf_counter() - began < seconds:
             best = [min(before, side.best(TURN)) for before, side in zip(best, running, strict=True)]

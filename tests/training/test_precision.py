@@ -16,9 +16,9 @@ from olinear.core.runtime import (
     quicker_precision,
 )
 from olinear.data.windows import Windows
-from olinear.models import answer
+from olinear.models import answer, for_inference
 from olinear.nn import OLinear
-from olinear.training import StopWhen, TrainingConfig, train
+from olinear.training import Forecast, StopWhen, TrainingConfig, train
 from olinear.training import precision as settling
 
 CPU = torch.device("cpu")
@@ -200,3 +200,30 @@ def test_a_resumed_run_keeps_its_kernels(monkeypatch, tmp_path, began):
     again = made(1)
     assert run(again, path, resume=True).kernels == began
     assert equal(weights_of(again), weights_of(whole))
+
+
+def test_cuda_goes_the_same_way(monkeypatch):
+    """As far as a processor can tell: asked for its units, waited for after each step, with torch's own kernels."""
+    cuda, waited = torch.device("cuda"), []
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: not including_emulation)
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    monkeypatch.setattr("olinear.core.runtime.precision.best_times", lambda *sides, **_: [2.0, 1.0])
+    assert has_bfloat16(cuda)
+    assert quicker_precision(lambda: None, cuda) == "bfloat16"
+    assert waited == [cuda, cuda]
+    check_precision("bfloat16", cuda)
+    found = settling.settle(made(), noise(), Forecast(), config(precision="bfloat16"), cuda, None)
+    assert found == ("bfloat16", "torch")
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_training_and_forecasting_need_no_processor(precision):
+    """On a device of another kind, which has no memory and no kernels of its own: no step asks for a number."""
+    model, batch = made().to("meta"), Batch(torch.empty(20, 8, 2, device="meta"))
+    with computing_in(precision, "onednn"):
+        point = answer(model, batch).point
+        point.sum().backward()
+        assert (point.shape, point.dtype) == ((20, 4, 2), torch.float32)
+    compact = for_inference(made(), precision).to("meta")
+    with torch.inference_mode(), computing_in(precision, "onednn"):
+        assert answer(compact, batch).point.device.type == "meta"

@@ -62,10 +62,11 @@ class CompactOLinear(nn.Module):
         return self
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
-        if not self.is_narrow:
+        kind = x.device.type
+        if not self.is_narrow or not torch.amp.is_autocast_available(kind):
             return self.walk(x)
         # On the CPU all is of the right kind already, and to ask at every operation takes longer than some of them do.
-        with torch.autocast(x.device.type, torch.bfloat16, enabled=x.device.type != "cpu"):
+        with torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu"):
             return self.walk(x)
 
     def walk(self, x: Tensor) -> Tensor:  # b t n

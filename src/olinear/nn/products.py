@@ -41,10 +41,10 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:  # ... q, q r
 
 
 def _by_onednn(x: Tensor, weight: Tensor) -> bool:
-    if present_kernels() != "onednn" or x.dtype != weight.dtype or torch.is_autocast_enabled(x.device.type):
+    if present_kernels() != "onednn" or x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
         return False
     kinds = (torch.float32, torch.bfloat16)
-    return x.device.type == "cpu" and x.dtype in kinds and x.numel() * len(weight) >= LEAST
+    return x.dtype == weight.dtype and x.dtype in kinds and x.numel() * len(weight) >= LEAST
 
 
 class _Linear(torch.autograd.Function):

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Literal
 
@@ -15,7 +15,7 @@ from olinear.core.runtime.measuring import best_times
 
 Precision = Literal["float32", "bfloat16"]
 GAIN = 1.15  # by so much bfloat16 must be quicker: less is noise, and a choice must come out the same again
-ROUNDS = 2  # of a measurement, after a first step that does not count
+MEASURING = 0.1  # seconds of a measurement, after a first step in either that does not count
 LARGE_PRODUCT = (2048, 512)
 
 _present: ContextVar[Precision] = ContextVar("precision", default="float32")
@@ -48,8 +48,10 @@ def present_precision() -> Precision:
     return _present.get()
 
 
-def casting(device: torch.device) -> torch.autocast:
-    """Around the pass of a model: matrix products in the present precision."""
+def casting(device: torch.device) -> AbstractContextManager[object]:
+    """Around the pass of a model: matrix products in the present precision, where the device has more than one."""
+    if not torch.amp.is_autocast_available(device.type):
+        return nullcontext()
     return torch.autocast(device.type, torch.bfloat16, enabled=_present.get() == "bfloat16")
 
 
@@ -71,9 +73,7 @@ def check_precision(precision: Precision, device: torch.device) -> None:
         raise ConfigError(f"precision='bfloat16' is for the CPU and CUDA, found {device.type}: leave it out")
 
 
-def quicker_precision(
-    step: Callable[[], object], device: torch.device, kernels: Kernels = "torch", rounds: int = ROUNDS
-) -> Precision:
+def quicker_precision(step: Callable[[], object], device: torch.device, kernels: Kernels = "torch") -> Precision:
     """The one in which a step takes less time, measured in turns; float32 where the device has no bfloat16."""
     if not has_bfloat16(device):
         return "float32"
@@ -82,6 +82,8 @@ def quicker_precision(
         def run() -> None:
             with computing_in(precision, kernels):
                 step()
+            if device.type == "cuda":  # which works on after the call
+                torch.cuda.synchronize(device)
 
         return run
 
@@ -89,7 +91,7 @@ def quicker_precision(
     with keeping_memory():
         for side in sides:
             side()  # the first takes memory and makes kernels
-        plain, other = best_times(*sides, seconds=0.0, rounds=rounds)
+        plain, other = best_times(*sides, seconds=MEASURING, rounds=2)
     return "bfloat16" if plain > GAIN * other else "float32"
 
 
