@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-rank bench-refit bench-large bench-marks torture accuracy clean \
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks torture accuracy clean \
 	.venv .venv-hosts
 
 demo: .venv
@@ -42,6 +42,10 @@ bench-peers: .venv .venv-hosts
 # Step time and memory against series, lookback and horizon, with the picture in docs/images (resumable).
 bench-scaling: .venv
 	$(BIN)/python benchmarks/scaling.py
+
+# What four members cost against one model (three minutes).
+bench-members: .venv
+	$(BIN)/python benchmarks/members.py
 
 # What low-rank mixing of series costs in accuracy, on 170 series (resumable; needs OLINEAR_DATA).
 bench-rank: .venv

@@ -31,7 +31,7 @@ from olinear.data.datasets import read_table
 from olinear.data.frames import Panel
 from olinear.forecaster import Fitted
 from olinear.forecaster.backtesting import run_backtest
-from olinear.forecaster.fitting import Run, learn_again
+from olinear.forecaster.learning import Run, learn_again
 from olinear.forecaster.spans import FitRows, split_rows
 from olinear.training import TrainingReport, train
 from olinear.training.schedules import SCHEDULES
@@ -75,7 +75,7 @@ def models(fitted: Fitted, panel: Panel, report: TrainingReport, seconds: float)
     split = split_rows(quiet, fitted.settings)
     rows = FitRows.of(quiet, fitted.settings, fitted.scaler, fitted.active, split)
     started, again = time.perf_counter(), replace(fitted)
-    learn_again(again, rows, report, Run(progress=False))
+    learn_again(again, rows, [report], Run(progress=False))
     yield "refit", again, seconds + time.perf_counter() - started
     started, further = time.perf_counter(), replace(fitted, model=copy.deepcopy(fitted.model))
     config = fitted.settings.training

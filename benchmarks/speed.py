@@ -10,141 +10,30 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from sides import THREADS, best_of
+from speed_cases import UNITS, Case, Floors, Line, forecast, multiplications, product, training_step
 from torch.utils.data import DataLoader, Dataset
 
-from olinear.core import Batch
-from olinear.core.runtime import (
-    Kernels,
-    Precision,
-    computing_in,
-    has_bfloat16,
-    has_onednn,
-    keeping_memory,
-    memory_growth,
-    onednn_linear,
-)
-from olinear.core.settings import TrainingConfig
+from olinear.core.runtime import has_onednn, memory_growth
 from olinear.data.windows import Windows
-from olinear.models import answer, for_inference
-from olinear.nn import OLinear
-from olinear.nn.folding import shapes_of
 from olinear.nn.functional import lag_correlation
-from olinear.training import Forecast, settle
-from olinear.training.losses import weighted_l1
 
 RESULTS = Path(__file__).parent / "results" / "speed.csv"
 HOSTS = Path(__file__).parent.parent / ".venv-hosts" / "bin" / "python"
-WIDTH, LOOKBACK = 512, 96
-UNITS = has_bfloat16(torch.device("cpu"))
-
-
-@dataclass(frozen=True)
-class Case:
-    n: int
-    batch: int
-    blocks: int
-    horizon: int
-
-    def __str__(self) -> str:
-        return f"n={self.n} b={self.batch} L={self.blocks} h={self.horizon}"
-
-    @property
-    def seconds(self) -> float:
-        return 30.0 if self.n > 100 or self.horizon > 500 else 15.0
-
-    def model(self, *, fold: bool) -> OLinear:
-        torch.manual_seed(0)
-        return OLinear(self.n, LOOKBACK, self.horizon, model_dim=WIDTH, blocks=self.blocks, fold=fold)
-
-    def data(self) -> tuple[torch.Tensor, torch.Tensor]:
-        generator = torch.Generator().manual_seed(0)
-        x = torch.randn(self.batch, LOOKBACK, self.n, generator=generator)
-        return x, torch.randn(self.batch, self.horizon, self.n, generator=generator)
-
-    def settled(self, precision: str) -> tuple[Precision, Kernels]:
-        """What a training of these shapes computes with."""
-        rows = torch.zeros(LOOKBACK + self.horizon + self.batch, self.n)
-        config = TrainingConfig(precision=precision, batch_size=self.batch)
-        source = Windows(rows, LOOKBACK, self.horizon)
-        return settle(self.model(fold=True), source, Forecast(), config, torch.device("cpu"), None)
-
-
-@dataclass(frozen=True)
-class Floors:
-    """What is wanted where the machine has units for bfloat16, and in float32."""
-
-    units: float
-    float32: float
-
-    def of(self, precision: str) -> float:
-        return self.units if precision == "auto" and UNITS else self.float32
-
 
 CASES = (Case(7, 32, 2, 96), Case(7, 32, 2, 720), Case(137, 32, 2, 96), Case(321, 16, 3, 96), Case(321, 16, 3, 720))
 TRAINING = [Floors(2.6, 1.15), Floors(3.0, 1.1), Floors(6.0, 2.1), Floors(5.2, 1.8), Floors(12.5, 4.8)]
 INFERENCE = [Floors(6, 2.3), Floors(25, 9), Floors(8, 2.2), Floors(7, 1.9), Floors(27, 7.2)]
+SHORT = {  # the shapes of three of the paper's short tasks: Unemp, Wiki, COVID-19
+    Case(53, 4, 3, 6, 512, 12): Floors(2.0, 1.5),
+    Case(99, 8, 1, 24, 512, 36): Floors(2.0, 1.5),
+    Case(55, 4, 5, 24, 1024, 36): Floors(2.0, 1.5),
+}
 SHARE, MEMORY = Floors(0.6, 0.4), Floors(3.0, 2.2)
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    shapes: str
-    ratio: float
-    floor: float
-    note: str = ""
-
-
-def training_step(case: Case, side: str) -> Callable[[], None]:
-    """A step of `plain`, `auto` or `float32`."""
-    plain = side == "plain"
-    precision, kernels = ("float32", "torch") if plain else case.settled(side)
-    model = case.model(fold=not plain).train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
-    x, y = case.data()
-    if not plain:
-        keeping_memory().__enter__()  # as a training does from its first to its last step
-
-    def step() -> None:
-        with computing_in(precision, kernels):
-            optimizer.zero_grad()
-            weighted_l1(answer(model, Batch(x, y)).point, y).backward()
-            optimizer.step()
-
-    return step
-
-
-def forecast(case: Case, side: str) -> Callable[[], None]:
-    """A forecast of one batch by `plain`, `auto` or `float32`."""
-    precision, kernels = ("float32", "torch") if side == "plain" else case.settled(side)
-    model = case.model(fold=False).eval()
-    engine = model if side == "plain" else for_inference(model, precision)
-    batch = Batch(case.data()[0])
-
-    def call() -> None:
-        with torch.inference_mode(), computing_in(precision, kernels):
-            answer(engine, batch)
-
-    return call
-
-
-def product(size: int, kind: str) -> Callable[[], object]:
-    """A large product of matrices by one of the machine's kernels."""
-    dtype = torch.bfloat16 if kind.startswith("bfloat16") else torch.float32
-    a, b = torch.randn(size, size).to(dtype), torch.randn(size, size).to(dtype)
-    return partial(onednn_linear, a, b) if kind.endswith("onednn") else partial(torch.matmul, a, b)
-
-
-def multiplications(case: Case) -> int:
-    """Those that are left of a training step: the forward pass and twice as many backward."""
-    return 3 * shapes_of(case.model(fold=True), case.batch).forward(case.blocks).folded
 
 
 def training_lines() -> Iterator[Line]:
@@ -166,6 +55,17 @@ def training_lines() -> Iterator[Line]:
             share, best = multiplications(case) / ours / max(of_width), 2e-9 * max(of_width)
             what = f"multiplications of a training step ({name}), share of the best {width} kernel"
             yield Line(what, str(case), share, SHARE.of(name), f"the kernel: {best:.0f} GFLOP/s")
+
+
+def short_lines() -> Iterator[Line]:
+    """On one thread, as the benchmark trains them."""
+    for case, floors in SHORT.items():
+        sides = [(training_step, case, side, 1) for side in ("folded", "auto", "float32")]
+        before, *ours = best_of(sides, 8.0)
+        for name, seconds in zip(("auto", "float32"), ours, strict=True):
+            what = f"short task on one thread, float32 by torch / ours ({name})"
+            note = f"{1e3 * before:.1f} ms against {1e3 * seconds:.1f} ms"
+            yield Line(what, str(case), before / seconds, floors.of(name), note)
 
 
 def _kernels() -> list[str]:
@@ -272,7 +172,7 @@ def show(lines: Iterable[Line]) -> list[Line]:
 
 def main() -> None:
     written = []
-    for lines in (data_lines, inference_lines, training_lines, memory_lines, peer_lines):
+    for lines in (data_lines, inference_lines, training_lines, short_lines, memory_lines, peer_lines):
         written += show(lines())
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

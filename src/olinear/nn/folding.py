@@ -97,10 +97,15 @@ def fold_encoder(model: "OLinear") -> tuple[Tensor, Tensor]:
 class _Copies(torch.autograd.Function):
     """`Σ_k φ_k W_k` and `Σ_k W_k` of `[m, d, t]`, with a gradient of one pass instead of four."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, extension: Tensor, copies: Tensor) -> tuple[Tensor, Tensor]:
-        ctx.save_for_backward(extension, copies)
+    def forward(extension: Tensor, copies: Tensor) -> tuple[Tensor, Tensor]:
         return extension @ copies, copies.sum(1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Any) -> None:
+        ctx.save_for_backward(*inputs)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor]:

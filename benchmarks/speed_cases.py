@@ -1,0 +1,129 @@
+"""What bench-speed and bench-members measure: shapes, and a step or a forecast of one side."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from olinear.core import Batch
+from olinear.core.runtime import (
+    Kernels,
+    Precision,
+    computing_in,
+    has_bfloat16,
+    keeping_memory,
+    onednn_linear,
+)
+from olinear.core.settings import TrainingConfig
+from olinear.data.windows import Windows
+from olinear.models import answer, for_inference
+from olinear.nn import OLinear
+from olinear.nn.folding import shapes_of
+from olinear.training import Forecast, settle
+from olinear.training.losses import weighted_l1
+
+UNITS = has_bfloat16(torch.device("cpu"))
+
+
+@dataclass(frozen=True)
+class Case:
+    n: int
+    batch: int
+    blocks: int
+    horizon: int
+    width: int = 512
+    lookback: int = 96
+
+    def __str__(self) -> str:
+        usual = Case(self.n, self.batch, self.blocks, self.horizon)
+        other = {"m": self.width, "t": self.lookback} if self != usual else {}
+        parts = {"n": self.n, "b": self.batch, "L": self.blocks, "h": self.horizon} | other
+        return " ".join(f"{name}={value}" for name, value in parts.items())
+
+    @property
+    def seconds(self) -> float:
+        return 30.0 if self.n > 100 or self.horizon > 500 else 15.0
+
+    def model(self, *, fold: bool) -> OLinear:
+        torch.manual_seed(0)
+        return OLinear(self.n, self.lookback, self.horizon, model_dim=self.width, blocks=self.blocks, fold=fold)
+
+    def data(self) -> tuple[torch.Tensor, torch.Tensor]:
+        generator = torch.Generator().manual_seed(0)
+        x = torch.randn(self.batch, self.lookback, self.n, generator=generator)
+        return x, torch.randn(self.batch, self.horizon, self.n, generator=generator)
+
+    def settled(self, precision: str) -> tuple[Precision, Kernels]:
+        """What a training of these shapes computes with."""
+        rows = torch.zeros(self.lookback + self.horizon + self.batch, self.n)
+        config = TrainingConfig(precision=precision, batch_size=self.batch)
+        source = Windows(rows, self.lookback, self.horizon)
+        return settle(self.model(fold=True), source, Forecast(), config, torch.device("cpu"), None)
+
+
+@dataclass(frozen=True)
+class Floors:
+    """What is wanted where the machine has units for bfloat16, and in float32."""
+
+    units: float
+    float32: float
+
+    def of(self, precision: str) -> float:
+        return self.units if precision == "auto" and UNITS else self.float32
+
+
+@dataclass(frozen=True)
+class Line:
+    what: str
+    shapes: str
+    ratio: float
+    floor: float
+    note: str = ""
+
+
+def training_step(case: Case, side: str, threads: int | None = None) -> Callable[[], None]:
+    """A step of `plain`, of `folded` (float32 by torch's kernels), or of ours: `auto` or `float32`."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    ours = side in ("auto", "float32")
+    precision, kernels = case.settled(side) if ours else ("float32", "torch")
+    model = case.model(fold=side != "plain").train()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
+    x, y = case.data()
+    if ours:
+        keeping_memory().__enter__()  # as a training does from its first to its last step
+
+    def step() -> None:
+        with computing_in(precision, kernels):
+            optimizer.zero_grad()
+            weighted_l1(answer(model, Batch(x, y)).point, y).backward()
+            optimizer.step()
+
+    return step
+
+
+def forecast(case: Case, side: str) -> Callable[[], None]:
+    """A forecast of one batch by `plain`, `auto` or `float32`."""
+    precision, kernels = ("float32", "torch") if side == "plain" else case.settled(side)
+    model = case.model(fold=False).eval()
+    engine = model if side == "plain" else for_inference(model, precision)
+    batch = Batch(case.data()[0])
+
+    def call() -> None:
+        with torch.inference_mode(), computing_in(precision, kernels):
+            answer(engine, batch)
+
+    return call
+
+
+def product(size: int, kind: str) -> Callable[[], object]:
+    """A large product of matrices by one of the machine's kernels."""
+    dtype = torch.bfloat16 if kind.startswith("bfloat16") else torch.float32
+    a, b = torch.randn(size, size).to(dtype), torch.randn(size, size).to(dtype)
+    return partial(onednn_linear, a, b) if kind.endswith("onednn") else partial(torch.matmul, a, b)
+
+
+def multiplications(case: Case) -> int:
+    """Those that are left of a training step: the forward pass and twice as many backward."""
+    return 3 * shapes_of(case.model(fold=True), case.batch).forward(case.blocks).folded
