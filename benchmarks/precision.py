@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rows import add_row
 
-from olinear.bench.store.results import read_rows as read_results
+from olinear.bench import read_results
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results" / "precision.csv"

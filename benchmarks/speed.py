@@ -177,7 +177,9 @@ def main() -> None:
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["what", "shapes", "ratio", "floor", "note"])
-        writer.writerows([line.what, line.shapes, f"{line.ratio:.2f}", line.floor, line.note] for line in written)
+        for line in written:
+            note = line.note if line.ratio >= line.floor else f"MISSED; {line.note}"
+            writer.writerow([line.what, line.shapes, f"{line.ratio:.2f}", line.floor, note])
     sys.exit(any(line.ratio < line.floor for line in written))
 
 

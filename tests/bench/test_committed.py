@@ -110,9 +110,10 @@ def test_every_worse_task_and_no_other_has_a_remark():
 
 def test_nothing_was_lost_when_the_rows_got_a_schema():
     """As many as there were, and each value to the digit: the sums of what schema 1 held."""
-    assert len(ROWS) == 1111
+    before = [row for row in ROWS if not row.precision]  # which rows have had since
+    assert len(before) == 1111
     digest = hashlib.sha256()
-    for row in sorted(ROWS, key=lambda row: str(row.job)):
+    for row in sorted(before, key=lambda row: str(row.job)):
         numbers = [row.scores[name] for name in ("mse", "mae", "r2", "pearson", "window_mase")]
         facts = (row.windows, row.best_epoch, row.epochs, row.seconds, row.parameters, row.peak_memory_mb)
         digest.update(repr((str(row.job), numbers, facts, row.versions, row.commit, row.validation_loss)).encode())

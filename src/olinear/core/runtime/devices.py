@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Protocol, Self, TypeVar
 
 import torch
@@ -37,7 +38,7 @@ def pick_device(name: str = "auto") -> torch.device:
 
 def device_of(model: nn.Module) -> torch.device | None:
     """Where a module's parameters or, in a closed form, its buffers are; None if it has neither."""
-    return next((tensor.device for tensor in (*model.parameters(), *model.buffers())), None)
+    return next((tensor.device for tensor in chain(model.parameters(), model.buffers())), None)
 
 
 def on_same_device(model: nn.Module, data: T) -> T:
