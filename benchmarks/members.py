@@ -18,11 +18,11 @@ from copy import deepcopy
 from pathlib import Path
 
 import torch
-from sides import Side, best_of
+from sides import Side, best_of, hold
 from speed_cases import Case, multiplications, product
 
 from olinear.core import Batch
-from olinear.core.runtime import computing_in, fitting_threads, keeping_memory
+from olinear.core.runtime import Kernels, Precision, computing_in, fitting_threads, keeping_memory
 from olinear.models import answer
 from olinear.training.losses import weighted_l1
 
@@ -31,15 +31,13 @@ MEMBERS, SECONDS = 4, 12.0
 CASES = {Case(7, 32, 2, 96, 128): 2.5, Case(7, 32, 2, 96): 2.5, Case(137, 32, 2, 96): 3.2}
 
 
-def step(case: Case, threads: int) -> Callable[[], None]:
+def step(case: Case, threads: int, precision: Precision, kernels: Kernels) -> Callable[[], None]:
     """One model's step, on so many threads at the most, as its training has them."""
-    precision, kernels = case.settled("auto")
     model = case.model(fold=True).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     x, y = case.data()
     torch.set_num_threads(threads)
-    fitting_threads(model, torch.device("cpu")).__enter__()
-    keeping_memory().__enter__()
+    hold(fitting_threads(model, torch.device("cpu")), keeping_memory())
 
     def run() -> None:
         with computing_in(precision, kernels):
@@ -50,9 +48,8 @@ def step(case: Case, threads: int) -> Callable[[], None]:
     return run
 
 
-def stacked_step(case: Case) -> Callable[[], None]:
+def stacked_step(case: Case, precision: Precision) -> Callable[[], None]:
     """The steps of all members at once. vmap cannot look at numbers, so that windows are normalised beforehand."""
-    precision, _ = case.settled("auto")
     models = [case.model(fold=True).train() for _ in range(MEMBERS)]
     parameters, buffers = torch.func.stack_module_state(models)
     base = deepcopy(models[0]).to("meta")
@@ -62,7 +59,7 @@ def stacked_step(case: Case) -> Callable[[], None]:
     x, y = (each.expand(MEMBERS, *each.shape) for each in case.data())
     base.revin = Scaled()
     named = {name: value for name, value in named.items() if not name.startswith("revin")}
-    keeping_memory().__enter__()
+    hold(keeping_memory())
 
     def one(own: dict[str, torch.Tensor], fixed: dict[str, torch.Tensor], window: torch.Tensor) -> torch.Tensor:
         found: torch.Tensor = torch.func.functional_call(base, (own, fixed), (window,))
@@ -90,9 +87,9 @@ class Scaled(torch.nn.Module):
         return y
 
 
-def pair_seconds(case: Case) -> float:
+def pair_seconds(case: Case, precision: Precision, kernels: Kernels) -> float:
     """The best time in which two processes of one thread each do a step."""
-    sides = [Side(step, case, 1) for _ in range(2)]
+    sides = [Side(step, case, 1, precision, kernels) for _ in range(2)]
     try:
         for side in sides:
             side.best(0.0)
@@ -110,10 +107,10 @@ def pair_seconds(case: Case) -> float:
 def main() -> None:
     missed, lines = False, []
     for case, most in CASES.items():
-        width = case.settled("auto")[0]
+        width, own = case.settled("auto")
         kinds = [(product, 1024, f"{width} {kernels}") for kernels in ("torch", "onednn")]
-        one, stacked, *kernels = best_of([(step, case, 2), (stacked_step, case), *kinds], SECONDS)
-        side_by_side = MEMBERS / 2 * pair_seconds(case)
+        one, stacked, *kernels = best_of([(step, case, 2, width, own), (stacked_step, case, width), *kinds], SECONDS)
+        side_by_side = MEMBERS / 2 * pair_seconds(case, width, own)
         least = MEMBERS * multiplications(case) / (1024**3 / min(kernels))
         found = [f"{seconds / one:.2f}" for seconds in (side_by_side, stacked, least)]
         missed |= side_by_side / one > most

@@ -6,10 +6,13 @@ One allocator, one pool of threads and one cache of kernels for all would let on
 import multiprocessing
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 THREADS = 2
 TURN = 0.4  # seconds that a side runs before the next has its turn
+
+_held: list[AbstractContextManager[object]] = []
 
 
 class Side:
@@ -48,6 +51,13 @@ def best_of(sides: Sequence[tuple[Any, ...]], seconds: float, rounds: int = 4) -
     finally:
         for side in running:
             side.end()
+
+
+def hold(*contexts: AbstractContextManager[object]) -> None:
+    """Enter what is to last as long as the process; let go, it would end at once."""
+    for context in contexts:
+        _held.append(context)
+        context.__enter__()
 
 
 def _repeat(pipe: Any, make: Callable[..., Callable[[], object]], arguments: tuple[Any, ...]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+from sides import hold
 
 from olinear.core import Batch
 from olinear.core.runtime import (
@@ -92,7 +93,7 @@ def training_step(case: Case, side: str, threads: int | None = None) -> Callable
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     x, y = case.data()
     if ours:
-        keeping_memory().__enter__()  # as a training does from its first to its last step
+        hold(keeping_memory())  # as a training does from its first to its last step
 
     def step() -> None:
         with computing_in(precision, kernels):
