@@ -115,7 +115,7 @@ def estimate(recipe: Recipe, speed: float) -> Estimate:
     windows = max(rows_trained - recipe.key.lookback - recipe.key.horizon, 1)
     typical = TYPICAL_BEST.get(training.schedule, training.max_epochs)
     epochs = min(training.max_epochs, training.patience + typical)
-    return Estimate(5.0 + epochs * windows / training.batch_size * step, weights)
+    return Estimate(1.0 + epochs * windows / training.batch_size * step, weights)
 
 
 def _count(recipe: Recipe) -> tuple[int, int]:
