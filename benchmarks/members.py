@@ -19,32 +19,19 @@ from pathlib import Path
 
 import torch
 from sides import Side, best_of, hold
-from speed_cases import Case, multiplications, product
+from speed_cases import Case, Way, multiplications, product, training_step
 
-from olinear.core import Batch
-from olinear.core.runtime import Kernels, Precision, computing_in, fitting_threads, keeping_memory
-from olinear.models import answer
-from olinear.training.losses import weighted_l1
+from olinear.core.runtime import Precision, fitting_threads, keeping_memory
 
 RESULTS = Path(__file__).parent / "results" / "members.csv"
 MEMBERS, SECONDS = 4, 12.0
 CASES = {Case(7, 32, 2, 96, 128): 2.5, Case(7, 32, 2, 96): 2.5, Case(137, 32, 2, 96): 3.2}
 
 
-def step(case: Case, threads: int, precision: Precision, kernels: Kernels) -> Callable[[], None]:
+def step(case: Case, way: Way, threads: int) -> Callable[[], None]:
     """One model's step, on so many threads at the most, as its training has them."""
-    model = case.model(fold=True).train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
-    x, y = case.data()
-    torch.set_num_threads(threads)
-    hold(fitting_threads(model, torch.device("cpu")), keeping_memory())
-
-    def run() -> None:
-        with computing_in(precision, kernels):
-            optimizer.zero_grad()
-            weighted_l1(answer(model, Batch(x, y)).point, y).backward()
-            optimizer.step()
-
+    run = training_step(case, way, threads)
+    hold(fitting_threads(case.model(fold=True), torch.device("cpu")))
     return run
 
 
@@ -87,9 +74,9 @@ class Scaled(torch.nn.Module):
         return y
 
 
-def pair_seconds(case: Case, precision: Precision, kernels: Kernels) -> float:
+def pair_seconds(case: Case, way: Way) -> float:
     """The best time in which two processes of one thread each do a step."""
-    sides = [Side(step, case, 1, precision, kernels) for _ in range(2)]
+    sides = [Side(step, case, way, 1) for _ in range(2)]
     try:
         for side in sides:
             side.best(0.0)
@@ -107,14 +94,15 @@ def pair_seconds(case: Case, precision: Precision, kernels: Kernels) -> float:
 def main() -> None:
     missed, lines = False, []
     for case, most in CASES.items():
-        width, own = case.settled("auto")
-        kinds = [(product, 1024, f"{width} {kernels}") for kernels in ("torch", "onednn")]
-        one, stacked, *kernels = best_of([(step, case, 2, width, own), (stacked_step, case, width), *kinds], SECONDS)
-        side_by_side = MEMBERS / 2 * pair_seconds(case, width, own)
+        way = case.way("auto")
+        kinds = [(product, 1024, f"{way.precision} {kernels}") for kernels in ("torch", "onednn")]
+        sides = [(step, case, way, 2), (stacked_step, case, way.precision), *kinds]
+        one, stacked, *kernels = best_of(sides, SECONDS)
+        side_by_side = MEMBERS / 2 * pair_seconds(case, way)
         least = MEMBERS * multiplications(case) / (1024**3 / min(kernels))
         found = [f"{seconds / one:.2f}" for seconds in (side_by_side, stacked, least)]
         missed |= side_by_side / one > most
-        line = {"shapes": str(case), "one": f"{1e3 * one:.1f} ms in {width}"}
+        line = {"shapes": str(case), "one": f"{1e3 * one:.1f} ms in {way.precision}"}
         names = ("side by side", "stacked", "products alone")
         lines.append(line | dict(zip(names, found, strict=True)) | {"at most": most})
         print(lines[-1], flush=True)

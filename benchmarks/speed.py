@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from sides import THREADS, best_of
-from speed_cases import UNITS, Case, Floors, Line, forecast, multiplications, product, training_step
+from speed_cases import FOLDED, PLAIN, UNITS, Case, Floors, Line, forecast, multiplications, product, training_step
 from torch.utils.data import DataLoader, Dataset
 
 from olinear.core.runtime import has_onednn, memory_growth
@@ -33,6 +33,7 @@ SHORT = {  # the shapes of three of the paper's short tasks: Unemp, Wiki, COVID-
     Case(99, 8, 1, 24, 512, 36): Floors(2.0, 1.5),
     Case(55, 4, 5, 24, 1024, 36): Floors(2.0, 1.5),
 }
+OURS = ("auto", "float32")
 SHARE, MEMORY = Floors(0.6, 0.4), Floors(3.0, 2.2)
 
 
@@ -40,12 +41,13 @@ def training_lines() -> Iterator[Line]:
     for case, floors in zip(CASES, TRAINING, strict=True):
         kinds = _kernels() if case == Case(321, 16, 3, 96) else []
         products = [(product, size, kind) for kind in kinds for size in (1024, 2048)]
-        sides = [(training_step, case, side) for side in ("plain", "auto", "float32")]
+        ways = [case.way(name) for name in OURS]
+        sides = [(training_step, case, way) for way in (PLAIN, *ways)]
         plain, auto, float32, *speeds = best_of([*sides, *products], case.seconds)
-        for name, ours in (("auto", auto), ("float32", float32)):
-            note = f"{1e3 * plain:.1f} ms against {1e3 * ours:.1f} ms in {_said(case, name)}"
+        for name, way, ours in zip(OURS, ways, (auto, float32), strict=True):
+            note = f"{1e3 * plain:.1f} ms against {1e3 * ours:.1f} ms in {way}"
             yield Line(f"training step, plain / ours ({name})", str(case), plain / ours, floors.of(name), note)
-        for name, ours in (("auto", auto), ("float32", float32)) if speeds else ():
+        for name, ours in zip(OURS, (auto, float32), strict=True) if speeds else ():
             width = "bfloat16" if name == "auto" and UNITS else "float32"
             of_width = [
                 size**3 / seconds
@@ -60,9 +62,9 @@ def training_lines() -> Iterator[Line]:
 def short_lines() -> Iterator[Line]:
     """On one thread, as the benchmark trains them."""
     for case, floors in SHORT.items():
-        sides = [(training_step, case, side, 1) for side in ("folded", "auto", "float32")]
-        before, *ours = best_of(sides, 8.0)
-        for name, seconds in zip(("auto", "float32"), ours, strict=True):
+        ways = [case.way(name, 1) for name in OURS]
+        before, *ours = best_of([(training_step, case, way, 1) for way in (FOLDED, *ways)], 8.0)
+        for name, seconds in zip(OURS, ours, strict=True):
             what = f"short task on one thread, float32 by torch / ours ({name})"
             note = f"{1e3 * before:.1f} ms against {1e3 * seconds:.1f} ms"
             yield Line(what, str(case), before / seconds, floors.of(name), note)
@@ -73,17 +75,12 @@ def _kernels() -> list[str]:
     return [*found, "bfloat16 torch", *(["bfloat16 onednn"] if has_onednn() else [])] if UNITS else found
 
 
-def _said(case: Case, side: str) -> str:
-    precision, kernels = case.settled(side)
-    return f"{precision} by {kernels}"
-
-
 def inference_lines() -> Iterator[Line]:
     for case, floors in zip(CASES, INFERENCE, strict=True):
-        sides = [(forecast, case, side) for side in ("plain", "auto", "float32")]
-        plain, *ours = best_of(sides, case.seconds)
-        for name, seconds in zip(("auto", "float32"), ours, strict=True):
-            note = f"{1e3 * plain:.1f} ms against {1e3 * seconds:.2f} ms in {_said(case, name)}"
+        ways = [case.way(name) for name in OURS]
+        plain, *ours = best_of([(forecast, case, way) for way in (PLAIN, *ways)], case.seconds)
+        for name, way, seconds in zip(OURS, ways, ours, strict=True):
+            note = f"{1e3 * plain:.1f} ms against {1e3 * seconds:.2f} ms in {way}"
             yield Line(f"inference, plain / ours ({name})", str(case), plain / seconds, floors.of(name), note)
 
 
@@ -141,7 +138,8 @@ def _peak_in_fresh_process(side: str) -> float:
 
 def measure_memory(side: str) -> None:
     """Print the peak resident memory of one step, minus what was resident before it, in MB."""
-    print(memory_growth(training_step(CASES[-1], side)))
+    way = PLAIN if side == "plain" else CASES[-1].way(side)
+    print(memory_growth(training_step(CASES[-1], way)))
 
 
 def peer_lines() -> Iterator[Line]:

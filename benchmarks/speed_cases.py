@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import torch
-from sides import hold
+from sides import THREADS, hold
 
 from olinear.core import Batch
 from olinear.core.runtime import (
@@ -25,6 +26,21 @@ from olinear.training import Forecast, settle
 from olinear.training.losses import weighted_l1
 
 UNITS = has_bfloat16(torch.device("cpu"))
+
+
+class Way(NamedTuple):
+    """How a side computes: found out once, so that what is said of it is what it did."""
+
+    precision: Precision = "float32"
+    kernels: Kernels = "torch"
+    fold: bool = True
+    keeping: bool = False  # freed memory stays, as it does from the first to the last step of a training of ours
+
+    def __str__(self) -> str:
+        return f"{self.precision} by {self.kernels}"
+
+
+PLAIN, FOLDED = Way(fold=False), Way()
 
 
 @dataclass(frozen=True)
@@ -55,12 +71,14 @@ class Case:
         x = torch.randn(self.batch, self.lookback, self.n, generator=generator)
         return x, torch.randn(self.batch, self.horizon, self.n, generator=generator)
 
-    def settled(self, precision: str) -> tuple[Precision, Kernels]:
-        """What a training of these shapes computes with."""
+    def way(self, precision: str, threads: int = THREADS) -> Way:
+        """What a training of these shapes computes with, of ours."""
+        torch.set_num_threads(threads)
         rows = torch.zeros(self.lookback + self.horizon + self.batch, self.n)
         config = TrainingConfig(precision=precision, batch_size=self.batch)
         source = Windows(rows, self.lookback, self.horizon)
-        return settle(self.model(fold=True), source, Forecast(), config, torch.device("cpu"), None)
+        found = settle(self.model(fold=True), source, Forecast(), config, torch.device("cpu"), None)
+        return Way(*found, keeping=True)
 
 
 @dataclass(frozen=True)
@@ -83,20 +101,16 @@ class Line:
     note: str = ""
 
 
-def training_step(case: Case, side: str, threads: int | None = None) -> Callable[[], None]:
-    """A step of `plain`, of `folded` (float32 by torch's kernels), or of ours: `auto` or `float32`."""
-    if threads is not None:
-        torch.set_num_threads(threads)
-    ours = side in ("auto", "float32")
-    precision, kernels = case.settled(side) if ours else ("float32", "torch")
-    model = case.model(fold=side != "plain").train()
+def training_step(case: Case, way: Way, threads: int = THREADS) -> Callable[[], None]:
+    torch.set_num_threads(threads)
+    model = case.model(fold=way.fold).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     x, y = case.data()
-    if ours:
-        hold(keeping_memory())  # as a training does from its first to its last step
+    if way.keeping:
+        hold(keeping_memory())
 
     def step() -> None:
-        with computing_in(precision, kernels):
+        with computing_in(way.precision, way.kernels):
             optimizer.zero_grad()
             weighted_l1(answer(model, Batch(x, y)).point, y).backward()
             optimizer.step()
@@ -104,15 +118,14 @@ def training_step(case: Case, side: str, threads: int | None = None) -> Callable
     return step
 
 
-def forecast(case: Case, side: str) -> Callable[[], None]:
-    """A forecast of one batch by `plain`, `auto` or `float32`."""
-    precision, kernels = ("float32", "torch") if side == "plain" else case.settled(side)
+def forecast(case: Case, way: Way) -> Callable[[], None]:
+    """Of one batch."""
     model = case.model(fold=False).eval()
-    engine = model if side == "plain" else for_inference(model, precision)
+    engine = for_inference(model, way.precision) if way.fold else model
     batch = Batch(case.data()[0])
 
     def call() -> None:
-        with torch.inference_mode(), computing_in(precision, kernels):
+        with torch.inference_mode(), computing_in(way.precision, way.kernels):
             answer(engine, batch)
 
     return call

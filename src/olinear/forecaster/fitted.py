@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from olinear.core import Batch, DataError, Note
-from olinear.core.runtime import Kernels, Precision, computing_in, device_of
+from olinear.core.runtime import Kernels, Precision, as_kernels, computing_in, device_of
 from olinear.core.settings import Settings
 from olinear.data.frames import Panel, StandardScaler
 from olinear.forecaster.intervals import PREDICTED, Intervals, check_level, lookback_scale
@@ -88,7 +88,7 @@ class Fitted:
     @property
     def kernels(self) -> Kernels:
         """What it was trained with, and forecasts with; torch's for models of earlier versions."""
-        return "onednn" if self.record.get("kernels") == "onednn" else "torch"
+        return as_kernels(self.record.get("kernels"))
 
     @cached_property
     def engine(self) -> nn.Module:

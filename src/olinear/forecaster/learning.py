@@ -173,7 +173,8 @@ def _new_model(fitted: Fitted, train_rows: NDArray[np.float32], seed: int) -> nn
         fixed = arguments | {"basis": "fourier"}
         model = _build(fitted, train_rows, fixed, seed)
         text = f"the {arguments['basis']} basis cannot be computed ({error}); the fourier basis was used"
-        fitted.panel.notes.append(Note("fit-basis-fixed", text))
+        if not any(note.code == "fit-basis-fixed" for note in fitted.panel.notes):  # a member before may have said it
+            fitted.panel.notes.append(Note("fit-basis-fixed", text))
         return model
 
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from olinear.core.runtime import to_bfloat16
 from olinear.nn.folding import fold_decoder, fold_encoder, fold_mixing, series_first
 from olinear.nn.learners import AlongWidth, CrossSeriesLearner, IntraSeriesLearner
 from olinear.nn.normlin import LowRankNormLin, SeriesMixer
@@ -62,11 +63,10 @@ class CompactOLinear(nn.Module):
         return self
 
     def forward(self, x: Tensor) -> Tensor:  # b t n
-        kind = x.device.type
-        if not self.is_narrow or not torch.amp.is_autocast_available(kind):
+        if not self.is_narrow:
             return self.walk(x)
         # On the CPU all is of the right kind already, and to ask at every operation takes longer than some of them do.
-        with torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu"):
+        with to_bfloat16(x.device, x.device.type != "cpu"):
             return self.walk(x)
 
     def walk(self, x: Tensor) -> Tensor:  # b t n
@@ -158,7 +158,7 @@ class Transposed(nn.Module):
         self.learner = learner
 
     def forward(self, x: Tensor) -> Tensor:  # n b m
-        with torch.autocast(x.device.type, torch.bfloat16, enabled=x.dtype == torch.bfloat16):
+        with to_bfloat16(x.device, x.dtype == torch.bfloat16):
             return self.learner(x.transpose(0, 1)).transpose(0, 1).to(x.dtype)
 
 

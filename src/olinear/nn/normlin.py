@@ -1,7 +1,7 @@
 """NormLin: a linear layer across series whose weight matrix is positive and row-normalised."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 
 import torch
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from olinear.core import ConfigError, DataError
+from olinear.core.runtime import to_bfloat16
 from olinear.nn.functional import Norm, Transform, row_normalise
 from olinear.nn.products import multiply
 
@@ -168,9 +169,7 @@ class SeriesLinear(nn.Linear):
 
 def exactly(x: Tensor) -> AbstractContextManager[object]:
     """Around a product that stays in float32 whatever the others are computed in: sums of rows."""
-    if not torch.amp.is_autocast_available(x.device.type):  # the meta device, on which models are counted
-        return nullcontext()
-    return torch.autocast(x.device.type, enabled=False)
+    return to_bfloat16(x.device, False)
 
 
 def _check_length(length: int, size: int, *, causal: bool) -> None:

@@ -85,7 +85,7 @@ def _in_one_precision(
 ) -> Sequence[Member]:
     """Measured once, before they keep each other's cores busy."""
     first = members[0]
-    if first.config.precision != "auto":
+    if len(members) == 1 or first.config.precision != "auto":
         return members
     first.model.to(device)
     task, going_on = Forecast(first.config.loss), first.checkpoint if resume else None

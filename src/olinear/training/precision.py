@@ -10,6 +10,7 @@ from torch import nn
 from olinear.core.runtime import (
     Kernels,
     Precision,
+    as_kernels,
     check_precision,
     count_multiplications,
     fitting_threads,
@@ -41,7 +42,7 @@ def settle(
     if device.type != "cpu":
         kernels: Kernels = "torch"
     elif before is not None:
-        kernels = "onednn" if before.get("kernels") == "onednn" else "torch"
+        kernels = as_kernels(before.get("kernels"))
     else:
         kernels = quicker_kernels()
     if config.precision != "auto":

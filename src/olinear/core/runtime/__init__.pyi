@@ -14,6 +14,7 @@ from olinear.core.runtime.files import is_oversized as is_oversized
 from olinear.core.runtime.files import open_patiently as open_patiently
 from olinear.core.runtime.files import replacing as replacing
 from olinear.core.runtime.kernels import Kernels as Kernels
+from olinear.core.runtime.kernels import as_kernels as as_kernels
 from olinear.core.runtime.kernels import has_onednn as has_onednn
 from olinear.core.runtime.kernels import onednn_linear as onednn_linear
 from olinear.core.runtime.kernels import quicker_kernels as quicker_kernels
@@ -41,6 +42,7 @@ from olinear.core.runtime.precision import large_product as large_product
 from olinear.core.runtime.precision import present_kernels as present_kernels
 from olinear.core.runtime.precision import present_precision as present_precision
 from olinear.core.runtime.precision import quicker_precision as quicker_precision
+from olinear.core.runtime.precision import to_bfloat16 as to_bfloat16
 from olinear.core.runtime.provenance import commit as commit
 from olinear.core.runtime.provenance import versions as versions
 from olinear.core.runtime.randomness import own_randomness as own_randomness

@@ -18,6 +18,11 @@ GAIN = 1.3  # by so much oneDNN must be quicker: it is by 2 or not at all, and a
 SIZES = (192, 256, 320)  # of the product that is tried: a fraction of a millisecond
 
 
+def as_kernels(name: object) -> Kernels:
+    """Of a folder or a checkpoint; those of before say nothing, and have torch's."""
+    return "onednn" if name == "onednn" else "torch"
+
+
 def onednn_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, *, gelu: bool = False) -> Tensor:
     """`x weightᵀ + bias` by oneDNN, without a gradient: `... in -> ... out`; with `gelu`, GELU of it."""
     multiply: Any = torch.ops.mkldnn._linear_pointwise

@@ -49,10 +49,18 @@ def present_precision() -> Precision:
 
 
 def casting(device: torch.device) -> AbstractContextManager[object]:
-    """Around the pass of a model: matrix products in the present precision, where the device has more than one."""
+    """Around the pass of a model: matrix products in the present precision."""
+    return to_bfloat16(device, _present.get() == "bfloat16")
+
+
+def to_bfloat16(device: torch.device, wanted: bool) -> AbstractContextManager[object]:
+    """Matrix products inside are in bfloat16, or in the kind of what they multiply, whatever it is outside.
+
+    Nothing changes on devices that know one kind alone, such as `meta`, on which models are counted.
+    """
     if not torch.amp.is_autocast_available(device.type):
         return nullcontext()
-    return torch.autocast(device.type, torch.bfloat16, enabled=_present.get() == "bfloat16")
+    return torch.autocast(device.type, torch.bfloat16, enabled=wanted)
 
 
 def has_bfloat16(device: torch.device) -> bool:
