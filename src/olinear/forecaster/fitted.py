@@ -50,7 +50,8 @@ class Fitted:
         x = torch.as_tensor(self.scaler.transform(lookbacks)[..., self.active], device=device_of(self.model))
         ages = None if stale is None else torch.as_tensor(stale[:, self.active], device=x.device)
         with torch.inference_mode(), computing_in(self.precision, self.kernels):
-            y = torch.cat([answer(engine, Batch(part)).point for part in x.split(size)]).cpu().numpy()
+            parts = [answer(engine, Batch(part)).point for part in (x.split(size) if len(x) > size else [x])]
+            y = (torch.cat(parts) if len(parts) > 1 else parts[0]).cpu().numpy()
             scale[:, self.active] = lookback_scale(x, ages).cpu().numpy() * self.scaler.deviation[self.active]
         constant[..., self.active] = self.scaler.pick(self.active).inverse_transform(y)
         return constant, scale

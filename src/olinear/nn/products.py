@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from olinear.core.runtime import onednn_linear, present_kernels
 
-LEAST = 4_000_000  # multiplications; of fewer the product is done before the other kernels are called
+LEAST = 1_500_000  # multiplications; of fewer the product is done before the other kernels are called
+LEAST_LEARNING = 4_000_000  # with the way back, which Python takes part in
 
 
 class Linear(nn.Linear):
@@ -43,8 +44,9 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:  # ... q, q r
 def _by_onednn(x: Tensor, weight: Tensor) -> bool:
     if present_kernels() != "onednn" or x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
         return False
-    kinds = (torch.float32, torch.bfloat16)
-    return x.dtype == weight.dtype and x.dtype in kinds and x.numel() * len(weight) >= LEAST
+    if x.dtype != weight.dtype or x.dtype not in (torch.float32, torch.bfloat16):
+        return False
+    return x.numel() * len(weight) >= (LEAST_LEARNING if torch.is_grad_enabled() else LEAST)
 
 
 class _Linear(torch.autograd.Function):
