@@ -12,7 +12,10 @@ from olinear import Forecaster, __version__
 from olinear.training import Callback
 from olinear.training.state import RunState
 
-OPTIONS: dict[str, dict[str, Any]] = {"olinear": {}, "olinear, precision=auto": {"precision": "auto"}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "olinear": {"precision": "float32"},
+    "olinear, precision=auto": {"precision": "auto"},  # the default
+}
 
 
 class Kept(Callback):

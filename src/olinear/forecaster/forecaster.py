@@ -114,7 +114,7 @@ class Forecaster(Reports):
         members: int = 1,
         seed: int = 0,
         device: str = "auto",
-        precision: Literal["auto", "float32", "bfloat16"] = "float32",
+        precision: Literal["auto", "float32", "bfloat16"] = "auto",
         checkpoint_seconds: float = 30.0,
         validation: float = 0.2,
         refit: bool | None = None,

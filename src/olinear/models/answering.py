@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from olinear.core import Batch, Output, Point
-from olinear.core.runtime import Precision, casting
+from olinear.core.runtime import Precision, casting, steady_memory
 from olinear.models.building import traits_of
 from olinear.models.members import Members
 from olinear.nn import CompactOLinear
@@ -38,6 +38,7 @@ def windows_at_once(model: Callable[..., Any], most: int, dependent: int, values
 
 def for_inference(model: nn.Module, precision: Precision = "float32") -> nn.Module:
     """The same function in the form that is quickest to ask in a precision."""
+    steady_memory()
     if isinstance(model, Members):
         return Members([for_inference(member, precision) for member in model.members])
     compact: nn.Module = model.compact() if traits_of(model).compact else model  # type: ignore[operator]

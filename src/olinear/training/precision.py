@@ -16,6 +16,7 @@ from olinear.core.runtime import (
     fitting_threads,
     has_bfloat16,
     large_product,
+    on_threads,
     own_randomness,
     quicker_kernels,
     quicker_precision,
@@ -65,8 +66,8 @@ def _quicker(
         return "float32"
     key = (type(model), shapes, batch_size, device, torch.get_num_threads(), kernels)
     if key not in _measured:
-        with own_randomness(0, device), fitting_threads(model, device):
-            large = size is not None and size >= LARGE
+        large = size is not None and size >= LARGE
+        with own_randomness(0, device), fitting_threads(model, device), on_threads(1 if large else None):
             step = large_product(device) if large else _step(model, training.to(device), task, batch_size)
             _measured[key] = quicker_precision(step, device, kernels)
     return _measured[key]

@@ -65,4 +65,4 @@ def test_freed_memory_is_not_taken_anew():
 
     with keeping_memory():
         faults()
-        assert min(faults() for _ in range(3)) < 100  # of 12,288 pages
+        assert min(faults() for _ in range(20)) < 100  # of 12,288 pages; other work may take some

@@ -1,4 +1,5 @@
 from olinear.core.runtime.allocation import keeping_memory as keeping_memory
+from olinear.core.runtime.allocation import steady_memory as steady_memory
 from olinear.core.runtime.devices import SMALL as SMALL
 from olinear.core.runtime.devices import device_of as device_of
 from olinear.core.runtime.devices import fitting_threads as fitting_threads
@@ -25,6 +26,7 @@ from olinear.core.runtime.measuring import is_out_of_memory as is_out_of_memory
 from olinear.core.runtime.measuring import limit_memory as limit_memory
 from olinear.core.runtime.measuring import matrix_speed as matrix_speed
 from olinear.core.runtime.measuring import memory_growth as memory_growth
+from olinear.core.runtime.measuring import on_threads as on_threads
 from olinear.core.runtime.measuring import peak_memory as peak_memory
 from olinear.core.runtime.measuring import resident_memory as resident_memory
 from olinear.core.runtime.memory import Amount as Amount

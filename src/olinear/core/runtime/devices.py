@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from olinear.core.errors import ConfigError
+from olinear.core.runtime.measuring import on_threads
 
 SMALL = 1_000_000  # parameters
 
@@ -55,10 +56,6 @@ def solving_device(device: torch.device) -> torch.device:
 @contextmanager
 def fitting_threads(model: nn.Module, device: torch.device) -> Iterator[None]:
     """One thread for a small model on the CPU: a second gains it little, and on a busy machine costs it much."""
-    threads = torch.get_num_threads()
-    if device.type == "cpu" and sum(parameter.numel() for parameter in model.parameters()) < SMALL:
-        torch.set_num_threads(1)
-    try:
+    small = device.type == "cpu" and sum(parameter.numel() for parameter in model.parameters()) < SMALL
+    with on_threads(1 if small else None):
         yield
-    finally:
-        torch.set_num_threads(threads)

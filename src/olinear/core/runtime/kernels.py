@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from olinear.core.runtime.measuring import best_times
+from olinear.core.runtime.measuring import best_times, on_threads
 
 Kernels = Literal["torch", "onednn"]
 GAIN = 1.3  # by so much oneDNN must be quicker: it is by 2 or not at all, and a choice must come out the same again
@@ -60,10 +60,6 @@ def quicker_kernels() -> Kernels:
         return "torch"
     rows, inner, outer = SIZES
     x, weight = torch.ones(rows, inner), torch.ones(outer, inner)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with on_threads(1):
         plain, other = best_times(lambda: x @ weight.mT, lambda: onednn_linear(x, weight), seconds=0.0, rounds=12)
-    finally:
-        torch.set_num_threads(threads)
     return "onednn" if plain > GAIN * other else "torch"

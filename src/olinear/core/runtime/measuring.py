@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,14 +105,23 @@ def matrix_speed(size: int = 768, repeats: int = 4) -> float:
     """Multiplications a second of this machine's matrix product on one thread."""
     import torch
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with on_threads(1):
         a = torch.randn(size, size)
         (best,) = best_times(lambda: a @ a, seconds=0.0, rounds=repeats)
+    return size**3 / best
+
+
+@contextmanager
+def on_threads(count: int | None) -> Iterator[None]:
+    """With so many threads of torch, or those there are; on a busy machine one is measured more surely than two."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(threads if count is None else count)
+    try:
+        yield
     finally:
         torch.set_num_threads(threads)
-    return size**3 / best
 
 
 def _restart_peak() -> None:

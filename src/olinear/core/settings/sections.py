@@ -142,6 +142,12 @@ class ValidationSettings(Section):
     )
 
 
+_PRECISION = (
+    "of matrix products; weights and sums are float32 in either. auto takes bfloat16 where the machine has units for "
+    "it and a measurement of the model says that it is quicker; the folder says which it was"
+)
+
+
 class TrainingConfig(Section):
     """The settings of one training run; the defaults are those of the paper's ETTh1 runs."""
 
@@ -171,11 +177,7 @@ class TrainingConfig(Section):
     )
     seed: int = Field(2023, ge=0, lt=2**63, description="of weights, shuffle and dropout")
     device: str = Field("auto", description="auto (cuda, then mps, then cpu), or a torch device")
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "float32",
-        description="of matrix products; weights and sums are float32 in either. auto takes bfloat16 where the machine "
-        "has units for it and a measurement of the model says that it is quicker; the folder says which it was",
-    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field("float32", description=_PRECISION)
     checkpoint_seconds: float = Field(30.0, ge=0, description="time between checkpoints within an epoch")
 
     @model_validator(mode="before")
@@ -185,11 +187,12 @@ class TrainingConfig(Section):
 
 
 class FitTraining(TrainingConfig):
-    """How training goes. The paper's runs have the same settings with the seed 2023."""
+    """How training goes. The paper's runs have the same settings with the seed 2023, in float32."""
 
     members: int = Field(
         1, ge=1, le=100, description="models trained, each with the next seed; the forecast is the mean of theirs"
     )
+    precision: Literal["auto", "float32", "bfloat16"] = Field("auto", description=_PRECISION)
     seed: int = Field(0, ge=0, lt=2**63, description="of weights, shuffle and dropout; equal seeds, equal fits")
 
 
