@@ -31,8 +31,10 @@ def places(tmp_path_factory):
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def tiny(monkeypatch, tmp_path):
     """One task of seven series with small models, and one whose file is not there."""
+    monkeypatch.delenv("OLINEAR_DATA", raising=False)
+    monkeypatch.setattr("olinear.data.datasets.lookup.cache_folder", lambda: tmp_path)
 
     def small(job: JobKey):
         found = recipe(job)
@@ -47,6 +49,7 @@ def tiny(monkeypatch):
     hosts = tuple((model, variant, tasks, epochs) for model, variant, _, epochs in ranks.HOSTS)
     monkeypatch.setattr(ranks, "HOSTS", hosts)
     monkeypatch.setattr(gradients, "DRAWS", 2)
+    monkeypatch.setattr(gradients, "SIZES", (8,))
     for names in ("SIX", "FEW"):
         monkeypatch.setattr(domains, names, ("Exchange", "Weather"))
     monkeypatch.setattr(domains, "catalogue", lambda: ["Exchange", "Weather"])

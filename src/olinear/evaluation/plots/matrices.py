@@ -49,7 +49,7 @@ def plot_matrices(
     from matplotlib.figure import Figure
 
     columns = max(map(len, rows))
-    figure = Figure(figsize=(0.5 + 2.45 * columns, 0.5 + 2.6 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(0.5 + 2.45 * columns, 0.4 + 2.35 * len(rows)), layout="constrained")
     axes = figure.subplots(len(rows), columns, squeeze=False)
     for row, (line, panels) in enumerate(zip(axes, rows, strict=True)):
         for axis, panel in zip(line, panels, strict=False):
