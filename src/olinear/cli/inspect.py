@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 
+PlotCorrelation = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Data: draw the correlation of steps, before and after OrthoTrans.")
+]
+PlotDecorrelation = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Data: draw windows, their features, Q, and both correlations.")
+]
+PlotMixing = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Model: draw what each series or token takes from each.")
+]
+RowsToLookAt = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Model: rows to look at its mixing on.",
+        show_default="the last ones it was fitted on",
+    ),
+]
+
 
 @dataclass(frozen=True)
 class DataPictures:
@@ -33,23 +52,10 @@ def inspect(
     path: Annotated[str, typer.Argument(metavar="FILE_OR_MODEL", help="A data file (- for a pipe) or a model folder.")],
     lookback: Annotated[int | None, typer.Option(min=2, help="Data: size of the correlation matrix.")] = None,
     plot: Plot = None,
-    plot_correlation: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Data: draw the correlation of steps, before and after OrthoTrans."),
-    ] = None,
-    plot_decorrelation: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Data: draw windows, their features, Q, and both correlations."),
-    ] = None,
-    plot_mixing: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Model: draw what each series or token takes from each.")
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Model: rows to look at its mixing on.", show_default="the last ones it was fitted on"
-        ),
-    ] = None,
+    plot_correlation: PlotCorrelation = None,
+    plot_decorrelation: PlotDecorrelation = None,
+    plot_mixing: PlotMixing = None,
+    data: RowsToLookAt = None,
     as_json: Json = False,
     **reading: Any,
 ) -> None:
