@@ -8,6 +8,7 @@ import pytest
 from cli_parts import SMALL, done, refused, strict_json, to_long, waves
 from rich.cells import cell_len
 
+from olinear.evaluation.analysis import mixing_matrices
 from olinear.forecaster import Forecaster
 
 PNG = b"\x89PNG"
@@ -96,6 +97,31 @@ def test_the_series_are_drawn_besides(data, tmp_path):
     assert "give two files" in refused("inspect", data, *again)
 
 
+def test_steps_and_features_are_drawn_side_by_side(data, tmp_path):
+    done("inspect", data, "--plot-decorrelation", tmp_path / "d.png", "--lookback", 12)
+    assert (tmp_path / "d.png").read_bytes().startswith(PNG)
+    both = ["--plot-decorrelation", tmp_path / "d.png", "--plot-correlation", tmp_path / "d.png"]
+    assert "give two files" in refused("inspect", data, *both)
+
+
+def test_the_energy_of_the_data_in_features(data):
+    """How many features of the newer rows hold 90 % of their variance, from the covariance of windows."""
+    summary = strict_json(done("inspect", data, "--json", "--lookback", 8).out)
+    values = waves()[["a", "b", "c"]].to_numpy()
+    older, newer = (
+        np.mean([np.corrcoef(np.lib.stride_tricks.sliding_window_view(each, 8).T) for each in part.T], axis=0)
+        for part in (values[:105], values[105:])
+    )
+    basis = np.linalg.eigh(older)[1].T[::-1]
+    shares = np.cumsum(np.diag(basis @ newer @ basis.T)) / 8
+    assert summary["features_for_90_percent"] == 1 + int((shares < 0.9).sum())
+
+
+@pytest.mark.parametrize("option", [("--plot-mixing", "x.png"), ("--data", "y.csv")], ids=str)
+def test_what_is_for_a_model_is_refused_for_data(data, option):
+    assert "leave them out for data" in refused("inspect", data, *option)
+
+
 def test_some_series_alone(data):
     """In the order asked for; names that are not there are answered with the nearest."""
     summary = strict_json(done("inspect", data, "--json", "--series", "c,a").out)
@@ -182,6 +208,42 @@ def test_a_model_is_drawn(tmp_path, data, blocks):
     done("fit", data, "-h", 4, "--blocks", blocks, "--out", tmp_path / "model", *SMALL)
     done("inspect", tmp_path / "model", "--plot", tmp_path / "m.png")
     assert (tmp_path / "m.png").read_bytes().startswith(PNG)
+
+
+def test_what_a_model_mixes(model, data, tmp_path):
+    """Each NormLin with ranks, entropy and likeness, the same from the rows of a file, for people and machines."""
+    found = strict_json(done("inspect", model, "--json").out)["mixing"]
+    matrices = mixing_matrices(Forecaster.load(model).fitted.model)
+    assert len(found) == len(matrices) > 0
+    for layer, matrix in zip(found, matrices, strict=True):
+        assert (layer["kind"], layer["tokens"], layer["matrices"]) == ("matrix", 3, 1)
+        assert layer["rank"] == np.linalg.matrix_rank(matrix, tol=0.01 * np.linalg.norm(matrix, 2))
+        assert 0 < layer["entropy"] < 1
+        assert -1 <= layer["likeness"] <= 1
+    judged = strict_json(done("inspect", model, "--data", data, "--json").out)["mixing"]
+    values = waves()[["a", "b", "c"]].to_numpy()
+    target, off = np.exp(np.corrcoef(values.T)), ~np.eye(3, dtype=bool)
+    target /= target.sum(1, keepdims=True)
+    assert judged[0]["likeness"] == pytest.approx(np.corrcoef(matrices[0][off], target[off])[0, 1], abs=1e-4)
+    outcome = done("inspect", model, "--plot-mixing", tmp_path / "m.png")
+    assert (tmp_path / "m.png").read_bytes().startswith(PNG)
+    assert "blocks.0.csl.mixer" in outcome.out
+    assert "effective rank" in outcome.out
+
+
+def test_attention_is_looked_at_on_rows(data, tmp_path):
+    """A map for each window and head; a model saved without rows has nothing to look at, and says what to do."""
+    options = ["--model", "iTransformer", "--lookback", 12, "--max-epochs", 1]
+    done("fit", data, "-h", 4, "--out", tmp_path / "model", *options)
+    layers = strict_json(done("inspect", tmp_path / "model", "--data", data, "--json").out)["mixing"]
+    assert {layer["kind"] for layer in layers} == {"attention"}
+    assert layers[0]["matrices"] % 8 == 0
+    forecaster = Forecaster.load(tmp_path / "model")
+    forecaster.save(tmp_path / "bare", context=False)
+    outcome = done("inspect", tmp_path / "bare", "--plot-mixing", tmp_path / "m.png", "--json")
+    assert strict_json(outcome.out)["mixing"] == []
+    assert "--data names some" in outcome.err
+    assert not (tmp_path / "m.png").exists()
 
 
 @pytest.mark.parametrize("option", [("--series", "a"), ("--plot-correlation", "x.png"), ("--lookback", 5)], ids=str)

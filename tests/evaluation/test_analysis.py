@@ -1,5 +1,7 @@
 """Decorrelation, spectra, mixing matrices and summaries, each against an independent formula."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,13 +13,17 @@ from numpy.lib.stride_tricks import sliding_window_view
 from olinear.core import ConfigError, DataError
 from olinear.evaluation.analysis import (
     Spectrum,
+    compaction,
     decorrelation,
     describe_series,
     mixing_matrices,
+    repeating_lag,
     spectrum,
+    window_covariance,
+    window_views,
 )
 from olinear.models import build_model
-from olinear.nn import OLinear, OrthoTrans
+from olinear.nn import OLinear, OrthoTrans, lag_correlation, make_basis
 
 nan = np.nan
 
@@ -167,3 +173,86 @@ def test_series_as_pandas_describes_them(rows, seed):
         assert (found.series, found.missing) == (name, column.isna().sum())
         expected = [column.mean(), column.std(ddof=0), column.min(), column.max()]
         assert [found.mean, found.std, found.min, found.max] == pytest.approx(expected, nan_ok=True)
+
+
+# Bases, windows and periods
+
+
+def normalised(values: np.ndarray, size: int) -> list[np.ndarray]:
+    """By hand: the windows of each series, less their means and over their deviations."""
+    found = []
+    for column in values.T:
+        windows = sliding_window_view(column, size)
+        found.append((windows - windows.mean(1, keepdims=True)) / windows.std(1, keepdims=True))
+    return found
+
+
+def test_windows_behind_revin_by_numpy():
+    values = walks()
+    expected = np.mean([np.cov(windows.T, bias=True) for windows in normalised(values, 6)], axis=0)
+    np.testing.assert_allclose(window_covariance(values, 6), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("basis", ["pearson", "fourier", "identity"])
+def test_any_basis_is_judged_on_the_newer_rows(basis):
+    """Its own matrix comes along; the identity leaves the steps as they are."""
+    values = walks(800)
+    found = decorrelation(values, 6, basis=basis, normalised=True)
+    np.testing.assert_allclose(found.basis @ found.basis.T, np.eye(6), atol=1e-9)
+    covariance = found.basis @ window_covariance(values[560:], 6) @ found.basis.T
+    kept = np.diag(covariance) > 1e-6
+    scale = np.sqrt(np.diag(covariance)[kept])
+    expected = (covariance[np.ix_(kept, kept)]) / np.outer(scale, scale)
+    np.testing.assert_allclose(found.features[np.ix_(kept, kept)], expected, atol=1e-6)
+    if basis == "identity":
+        assert found.of_features == pytest.approx(found.of_steps)
+        assert found.variances == pytest.approx([1] * 6)
+
+
+def test_what_no_feature_holds_is_not_correlated():
+    """Windows without their mean have nothing in Fourier's constant: its correlations are 0, not noise over noise."""
+    found = decorrelation(walks(), 6, basis="fourier", normalised=True)
+    np.testing.assert_array_equal(found.features[0], np.eye(6)[0])
+
+
+def test_pearson_compacts_most():
+    """The eigenvectors hold the most in any number of features of the rows that they come from."""
+    values = np.concatenate([walks(900)] * 2)
+    found = compaction(values, 8, ["identity", "haar", "pearson", "fourier"], known=0.5)
+    for name, spectrum_of in found.items():
+        assert spectrum_of.shares[-1] == pytest.approx(1)
+        assert sum(spectrum_of.variances) == pytest.approx(8, rel=1e-6)
+        assert (found["pearson"].shares >= spectrum_of.shares - 1e-6).all(), name
+    assert compaction(values, 8, ["pearson"], normalised=True)["pearson"].shares[-1] == pytest.approx(1)
+
+
+def test_a_period_is_found_and_a_walk_has_none():
+    steps = np.arange(2000)
+    waves = np.stack([np.sin(2 * np.pi * steps / 12), np.cos(2 * np.pi * steps / 12)], axis=1)
+    lag, height = repeating_lag(lag_correlation(waves, 30)) or (0, 0.0)
+    assert lag == 12
+    assert height > 0.9
+    assert repeating_lag(0.9 ** abs(np.subtract.outer(np.arange(20), np.arange(20)))) is None
+
+
+def test_windows_and_their_features():
+    """Newest last, a quarter apart; an orthogonal basis keeps every length and cosine."""
+    series = walks(100, 1)[:, 0]
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0]
+    views = window_views(series, basis)
+    raw = np.stack([series[86:94], series[88:96], series[90:98], series[92:100]])
+    np.testing.assert_allclose(views.windows, (raw - raw.mean(1, keepdims=True)) / raw.std(1, keepdims=True))
+    np.testing.assert_allclose(views.features @ views.features.T, views.windows @ views.windows.T, atol=1e-9)
+    neighbours = [np.corrcoef(first, second)[0, 1] for first, second in pairwise(raw)]
+    assert views.likeness_of_steps == pytest.approx(np.mean(neighbours))
+    assert len(window_views(series[:9], basis).windows) == 1
+    with pytest.raises(DataError, match="a window of 8 rows"):
+        window_views(series[:7], basis)
+
+
+def test_a_shifted_wave_looks_alike_in_the_size_of_its_features():
+    """What the paper's picture shows: the sign says where in the wave a window begins, the size does not."""
+    series = np.sin(2 * np.pi * np.arange(400) / 24)
+    views = window_views(series, make_basis("fourier", 24), apart=12)
+    assert views.likeness_of_steps == pytest.approx(-1)
+    assert views.likeness_of_features == pytest.approx(1)

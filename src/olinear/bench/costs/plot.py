@@ -8,7 +8,7 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from olinear.bench.costs.cases import ACCURACY, PLAIN_FORM, REFERENCE, TRAINED, entry_of, table_models
+from olinear.bench.costs.cases import ACCURACY, PLAIN_FORM, REFERENCE, TRAINED, Stage, entry_of, table_models
 from olinear.bench.costs.rows import CostRow
 from olinear.bench.costs.table import status
 from olinear.bench.store.rows import Row
@@ -28,7 +28,7 @@ IN_LEGEND = 0.3  # of the largest: there is no room for more
 
 @dataclass(frozen=True)
 class Bubble:
-    """A model: MSE, time of a training step relative to OLinear's, peak memory of one in MB."""
+    """A model: MSE, time of a step (of training, or of inference) relative to OLinear's, peak memory of one in MB."""
 
     name: str
     mse: float
@@ -36,7 +36,9 @@ class Bubble:
     memory: float
 
 
-def find_bubbles(costs: Iterable[CostRow], scores: Iterable[Row]) -> tuple[list[Bubble], dict[str, str]]:
+def find_bubbles(
+    costs: Iterable[CostRow], scores: Iterable[Row], stage: Stage = "training"
+) -> tuple[list[Bubble], dict[str, str]]:
     """A bubble for each model that has both, and for each of the others why it has none.
 
     The cost is that of the size whose accuracy is drawn: of the form TRAINED, where there is one.
@@ -50,12 +52,14 @@ def find_bubbles(costs: Iterable[CostRow], scores: Iterable[Row]) -> tuple[list[
         row = by_name.get(name)
         if row is None:
             missing[name] = "cost not measured"
-        elif row.training_ratio is None or row.training_memory_mb is None:
-            missing[name] = status(row.training_error) if row.training_error else "not trained"
+            continue
+        ratio, memory, error = (getattr(row, f"{stage}_{what}") for what in ("ratio", "memory_mb", "error"))
+        if ratio is None or memory is None:
+            missing[name] = status(error) if error else "not trained" if stage == "training" else "not measured"
         elif name not in mse:
             missing[name] = "no accuracy"
         else:
-            bubbles.append(Bubble(name, mse[name], row.training_ratio, row.training_memory_mb))
+            bubbles.append(Bubble(name, mse[name], ratio, memory))
     return bubbles, missing
 
 
@@ -71,22 +75,31 @@ def mean_errors(rows: Iterable[Row]) -> dict[str, float]:
     return {name: fmean(values) for name, values in found.items()}
 
 
-def plot_costs(bubbles: Sequence[Bubble], missing: dict[str, str]) -> "Figure":
-    """MSE against training time, both better to the lower left; the area of a bubble is memory."""
+def plot_costs(bubbles: Sequence[Bubble], missing: dict[str, str], inference: Sequence[Bubble] = ()) -> "Figure":
+    """MSE against training time, both better to the lower left; the area of a bubble is memory.
+
+    With bubbles of inference a second panel beside it, whose areas have a scale of their own.
+    """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    parts: list[tuple[Stage, Sequence[Bubble]]] = [("training", bubbles)]
+    if inference:
+        parts.append(("inference", inference))
+    figure = Figure(figsize=(9 if len(parts) == 1 else 16, 6), layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    axis = figure.subplots()
-    largest = max(bubble.memory for bubble in bubbles)
-    _draw_bubbles(axis, bubbles, largest)
-    _dress(axis, largest)
+    panels: list[Any] = [figure] if len(parts) == 1 else list(figure.subfigures(1, len(parts), squeeze=False)[0])
+    axes = [panel.subplots() for panel in panels]
+    for axis, (stage, part) in zip(axes, parts, strict=True):
+        largest = max(bubble.memory for bubble in part)
+        _draw_bubbles(axis, part, largest)
+        _dress(axis, largest, stage)
     figure.supxlabel(_caption(missing), fontsize=8, color=HISTORY, x=0.01, ha="left")
     figure.draw_without_rendering()  # what follows depends on where the axes come to lie
     figure.set_layout_engine("none")
-    _place_labels(axis, bubbles, largest, canvas.get_renderer())
+    for axis, (_, part) in zip(axes, parts, strict=True):
+        _place_labels(axis, part, max(bubble.memory for bubble in part), canvas.get_renderer())
     return figure
 
 
@@ -101,7 +114,7 @@ def _draw_bubbles(axis: "Axes", bubbles: Sequence[Bubble], largest: float) -> No
         axis.scatter(bubble.ratio, bubble.mse, s=_area(bubble.memory, largest), color=colour, **style)
 
 
-def _dress(axis: "Axes", largest: float) -> None:
+def _dress(axis: "Axes", largest: float, stage: Stage) -> None:
     axis.set_xscale("log")
     axis.margins(0.16, 0.14)  # room for the largest bubble and for labels
     axis.axvline(1, color="#bbbbbb", lw=0.8, ls=":", zorder=1)
@@ -109,16 +122,18 @@ def _dress(axis: "Axes", largest: float) -> None:
     axis.grid(color="#eeeeee", zorder=0)
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.set_xlabel("time of a training step, OLinear = 1")
+    step = "a training step" if stage == "training" else "a forecast"
+    axis.set_xlabel(f"time of {step}, OLinear = 1")
     axis.set_ylabel(f"MSE on {ACCURACY.dataset}, {ACCURACY.lookback} → {ACCURACY.horizon}")
-    axis.set_title("Lower left is better: more accurate, cheaper to train", loc="left", fontsize=11)
+    cheaper = "cheaper to train" if stage == "training" else "cheaper to ask"
+    axis.set_title(f"Lower left is better: more accurate, {cheaper}", loc="left", fontsize=11)
     sizes = [size for size in LEGEND if SMALLEST / LARGEST <= size / largest <= IN_LEGEND]
     handles = [axis.scatter([], [], s=_area(size, largest), color=OTHERS, alpha=0.65) for size in sizes]
     if handles:
         labels = [f"{size:g} MB" for size in sizes]
         text: dict[str, Any] = {"fontsize": 9, "title_fontsize": 9, "frameon": False, "handletextpad": 1.2}
         axis.figure.legend(
-            handles, labels, title="peak memory\nof a step", loc="outside right upper", labelspacing=2.0, **text
+            handles, labels, title=f"peak memory\nof {step}", loc="outside right upper", labelspacing=2.0, **text
         )
 
 

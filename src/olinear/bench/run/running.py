@@ -39,7 +39,7 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
     torch.manual_seed(job.seed)
     rows = training_rows(recipe, len(source.split.train))
     model = build_model(recipe, source, rows, folder)
-    report = _train(model, recipe, source, rows, job.seed, checkpoint)
+    report = train_recipe(model, recipe, source, rows, job.seed, checkpoint)
     test = on_same_device(model, target.windows(target.split.test, lookback, horizon))
     compact = for_inference(model, report.precision)
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
@@ -57,9 +57,10 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
         return Outcome(row, draw_forecasts(job, compact, test) if _is_drawn(job, recipe) else None, errors)
 
 
-def _train(
+def train_recipe(
     model: nn.Module, recipe: Recipe, source: Series, rows: range, seed: int, checkpoint: Path
 ) -> TrainingReport:
+    """Train a recipe's model on some rows, going on from `checkpoint` if it is there."""
     _, lookback, horizon = recipe.key
     config = recipe.training.model_copy(update={"seed": seed})
     starts = replace(source.split, train=rows).starts(rows, lookback, horizon)

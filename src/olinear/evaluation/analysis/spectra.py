@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from olinear.core import ConfigError, DataError
+from olinear.evaluation.analysis.correlations import split_known, window_covariance
 from olinear.models import traits_of
-from olinear.nn import OrthoTrans, lag_correlation
+from olinear.nn import OrthoTrans, lag_correlation, make_basis
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,37 @@ def spectrum(model_or_basis: nn.Module | ArrayLike, rows: ArrayLike) -> Spectrum
         correlation = lag_correlation(rows, len(basis))
     except DataError:
         return Spectrum(())
-    return Spectrum(np.einsum("ft,ts,fs->f", basis, correlation, basis, optimize=True).tolist())
+    return Spectrum(_variances(basis, correlation).tolist())
+
+
+def compaction(
+    values: ArrayLike, lookback: int, bases: Sequence[str], known: float = 0.7, *, normalised: bool = False
+) -> dict[str, Spectrum]:
+    """How much of the variance of the newer rows the first features of some bases hold, by the name of the basis.
+
+    Features come in the order of their variance in the older rows, which the adaptive bases are made from, so that a
+    basis with another order of its own is not at a disadvantage, and none is ordered by the rows it is judged on.
+
+    Args:
+        values: `[rows, series]`, missing ones (NaN) bridged.
+        lookback: the number of steps.
+        bases: names in `olinear.nn.BASES`.
+        known: the share of the rows that are the older ones.
+        normalised: of windows as a model sees them behind RevIN, as in `decorrelation`.
+    """
+    older, newer = split_known(values, lookback, known)
+    measure = window_covariance if normalised else lag_correlation
+    before, after = measure(older, lookback), measure(newer, lookback)
+    found = {}
+    for name in bases:
+        q = make_basis(name, lookback, older)
+        order = np.argsort(-_variances(q, before), kind="stable")
+        found[name] = Spectrum(np.maximum(_variances(q, after)[order], 0.0).tolist())
+    return found
+
+
+def _variances(basis: NDArray[np.floating], covariance: NDArray[np.floating]) -> NDArray[np.float64]:
+    return np.asarray(np.einsum("ft,ts,fs->f", basis, covariance, basis, optimize=True))
 
 
 def _basis(source: nn.Module | ArrayLike) -> NDArray[np.float64]:

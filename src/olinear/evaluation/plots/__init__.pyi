@@ -1,6 +1,14 @@
 from olinear.evaluation.plots.correlation import plot_correlation as plot_correlation
+from olinear.evaluation.plots.curves import Curve as Curve
+from olinear.evaluation.plots.curves import CurvePanel as CurvePanel
+from olinear.evaluation.plots.curves import plot_compaction as plot_compaction
+from olinear.evaluation.plots.curves import plot_curves as plot_curves
+from olinear.evaluation.plots.domains import DomainPicture as DomainPicture
+from olinear.evaluation.plots.domains import plot_domains as plot_domains
 from olinear.evaluation.plots.forecasts import plot_forecast as plot_forecast
 from olinear.evaluation.plots.lettering import figure_notes as figure_notes
+from olinear.evaluation.plots.matrices import MatrixPanel as MatrixPanel
+from olinear.evaluation.plots.matrices import plot_matrices as plot_matrices
 from olinear.evaluation.plots.models import plot_model as plot_model
 from olinear.evaluation.plots.saving import check_ending as check_ending
 from olinear.evaluation.plots.saving import require_matplotlib as require_matplotlib

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Write the picture; its kind follows from the ending."""
+def save_figure(figure: "Figure", path: str | Path, dpi: int = 130) -> None:
+    """Write the picture, with so many pixels an inch; its kind follows from the ending."""
     target = Path(path)
     kind = check_ending(target)
     try:
         with replacing(target) as part:
-            figure.savefig(part, dpi=130, format=kind)
+            figure.savefig(part, dpi=dpi, format=kind)
     except ValueError as error:
         raise OutputError(f"{path} cannot be written: {error}: use an ending such as .png, .svg or .pdf") from error
 

@@ -31,6 +31,10 @@ class HeadMixer(nn.Module):
     def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
         raise NotImplementedError
 
+    def weights(self, query: Tensor, key: Tensor) -> Tensor | None:  # ... H k d
+        """The matrix that stands before the values, without dropout, `... H k k`; None where there is none."""
+        return None
+
     def forward(self, x: Tensor) -> Tensor:  # ... k m
         return self.output(merge_heads(self.mix(*self.split(x))))  # ... k m
 
@@ -56,6 +60,9 @@ class SelfAttention(HeadMixer):
     def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
         drop = self.dropout if self.training else 0.0
         return F.scaled_dot_product_attention(query, key, value, dropout_p=drop)
+
+    def weights(self, query: Tensor, key: Tensor) -> Tensor:  # ... H k d
+        return attention_scores(query, key).softmax(-1)
 
     def scored(self, x: Tensor, earlier: Tensor | None = None) -> tuple[Tensor, Tensor]:  # ... k m, ... H k k
         """Residual attention: an earlier layer's scores are added before the softmax, and the sum is handed on.
@@ -114,8 +121,16 @@ class EnhancedAttention(HeadMixer):
         total = 1 + added.sum(-1, keepdim=True)  # k 1: a row of the softmax sums to one
         if not (self.training and self.dropout):  # A need not be formed
             return (F.scaled_dot_product_attention(query, key, value) + added @ value) / total
-        scores = query @ key.mT / query.shape[-1] ** 0.5  # ... H k k
-        return F.dropout((scores.softmax(-1) + added) / total, self.dropout) @ value
+        return F.dropout(self.weights(query, key), self.dropout) @ value
+
+    def weights(self, query: Tensor, key: Tensor) -> Tensor:  # ... H k d
+        added = F.softplus(self.weight)  # k k
+        return (attention_scores(query, key).softmax(-1) + added) / (1 + added.sum(-1, keepdim=True))
+
+
+def attention_scores(query: Tensor, key: Tensor) -> Tensor:  # ... H k d, ... H l d
+    """Q Kᵀ / √d, `... H k l`, which the fused kernel computes and does not hand out."""
+    return query @ key.mT * query.shape[-1] ** -0.5
 
 
 def head_width(model_dim: int, heads: int) -> int:
