@@ -19,6 +19,7 @@ from olinear.cli.export import export
 from olinear.cli.fit import fit
 from olinear.cli.inspect import inspect
 from olinear.cli.models import models
+from olinear.cli.paper import paper
 from olinear.cli.predict import predict
 from olinear.cli.settings import settings
 from olinear.core.settings import with_present_options
@@ -48,6 +49,7 @@ for command in (fit, predict, backtest, inspect, export, models, settings, demo)
     app.command()(command)
 app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")
+app.add_typer(paper, name="paper")
 
 
 def _show_version(wanted: bool) -> None:
