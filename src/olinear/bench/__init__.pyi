@@ -3,6 +3,7 @@ from olinear.bench.read.measured import MeasuredScore as MeasuredScore
 from olinear.bench.read.measured import measure_rows as measure_rows
 from olinear.bench.read.ranking import rank_models as rank_models
 from olinear.bench.read.remarks import read_remarks as read_remarks
+from olinear.bench.read.robustness import measure_spread as measure_spread
 from olinear.bench.read.summary import Missing as Missing
 from olinear.bench.read.summary import Selection as Selection
 from olinear.bench.read.summary import average_datasets as average_datasets
@@ -25,6 +26,8 @@ from olinear.bench.show.rankings import ranking_lines as ranking_lines
 from olinear.bench.show.rankings import ranking_records as ranking_records
 from olinear.bench.show.rankings import ranking_table as ranking_table
 from olinear.bench.show.report import write_report as write_report
+from olinear.bench.show.robustness import spread_lines as spread_lines
+from olinear.bench.show.robustness import spread_table as spread_table
 from olinear.bench.show.scores import dataset_table as dataset_table
 from olinear.bench.show.scores import measured_lines as measured_lines
 from olinear.bench.show.scores import measured_table as measured_table
