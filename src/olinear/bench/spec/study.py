@@ -17,7 +17,8 @@ Basis = Literal[
     "pearson", "published", "fourier", "haar", "dmey", "chebyshev", "laguerre", "legendre", "identity"
 ]  # fmt: skip
 Mixing = Literal[
-    "normlin", "linear", "attention", "reformer", "flowformer", "flatten", "mamba", "enhanced", "none"
+    "normlin", "linear", "attention", "reformer", "flowformer", "flatten", "sub-adjacent", "mamba", "wide-mamba",
+    "enhanced", "none"
 ]  # fmt: skip
 Transform = Literal["softplus", "softmax", "sigmoid", "relu", "identity"]
 Norm = Literal["l1", "l2"]
@@ -30,6 +31,7 @@ class Method(Strict):
     basis: Basis | None = None
     output_basis: Basis | None = None
     mixer: Mixing | None = None
+    encoder: Mixing | None = None  # in the place of all blocks
     pre_linear: bool | None = None
     post_linear: bool | None = None
     temporal: Literal["normlin", "none"] | None = None
@@ -49,7 +51,7 @@ class Method(Strict):
     def parts(self) -> dict[str, Any]:
         """The model's options, for those of its parts that are named here; None is no such part."""
         layers = {"pre_linear": self.pre_linear, "post_linear": self.post_linear}
-        given: dict[str, Any] = {"mixer": self.mixer, "temporal": self.temporal, **layers}
+        given: dict[str, Any] = {"mixer": self.mixer, "encoder": self.encoder, "temporal": self.temporal, **layers}
         parts = {name: part for name, part in given.items() if part is not None}
         return {name: None if part == NONE else part for name, part in parts.items()} | self.options
 
