@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from olinear.bench.read.summary import DECIMALS
 from olinear.bench.spec.identity import TaskKey, Variant
-from olinear.bench.spec.study import NOTHING, Place, Printed, Study, printed
+from olinear.bench.spec.study import NOTHING, Place, Printed, Study
 from olinear.bench.store.rows import Row
 
 
@@ -182,7 +182,7 @@ def _spread_of_mean(by_horizon: Sequence[Sequence[float]]) -> float | None:
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
     """The paper's scores over the same horizons, if it prints them all, or else its mean over all horizons."""
-    table = printed(study.name)
+    table = study.printed
     single = [table.get((model, key, method), NOTHING) for key in keys]
     if single and all(None not in scores for scores in single):
         return Printed(*(fmean(column) for column in zip(*single, strict=True)))

@@ -10,7 +10,7 @@ from statistics import fmean
 from olinear.bench.read.summary import spread
 from olinear.bench.spec.datafiles import data_rows
 from olinear.bench.spec.identity import TaskKey, Variant
-from olinear.bench.spec.study import NOTHING, Printed, printed
+from olinear.bench.spec.study import NOTHING, Printed, find_study
 from olinear.bench.spec.task import in_order
 from olinear.bench.spec.variants import LOOKBACKS, SEARCH
 from olinear.bench.store.rows import Row
@@ -51,7 +51,7 @@ def paper_scores(variant: Variant, model: str = MAIN) -> dict[Place, Printed]:
     """What the paper has of a variant."""
     found: dict[Place, Printed] = {}
     if variant.method and not variant.also:
-        for (of, key, method), scores in printed(variant.name).items():
+        for (of, key, method), scores in find_study(variant.name).printed.items():
             if (of, method) == (model, variant.method):
                 found[key if isinstance(key, TaskKey) else (*key, ALL_HORIZONS)] = scores
         return found

@@ -65,6 +65,7 @@ def _with_method(method: Method, plain: Recipe, value: str, tasks: TaskSet) -> R
         bases=bases if method.basis or method.output_basis else plain.bases,
         normlin=method.normlin,
         orthotrans=method.orthotrans,
+        skip=method.skip or "",
     )
 
 

@@ -44,6 +44,7 @@ class Recipe:
     normlin: Mapping[str, Any] = field(default_factory=dict)  # of NormLin in the mixer's place
     correlation: bool = False  # its matrix is made of the training rows' correlation and not learnt
     orthotrans: bool = False  # around the model
+    skip: str = ""  # the fixed basis of the network that the paper's rows of fixed bases are of, which is built instead
 
     @property
     def basis_rows(self) -> Source:

@@ -20,6 +20,7 @@ Mixing = Literal[
     "normlin", "linear", "attention", "reformer", "flowformer", "flatten", "sub-adjacent", "mamba", "wide-mamba",
     "enhanced", "none"
 ]  # fmt: skip
+FixedBasis = Literal["fourier", "haar", "dmey", "chebyshev", "laguerre", "legendre"]
 Transform = Literal["softplus", "softmax", "sigmoid", "relu", "identity"]
 Norm = Literal["l1", "l2"]
 
@@ -39,6 +40,7 @@ class Method(Strict):
     norm: Norm | None = None
     correlation: bool = False
     orthotrans: bool = False
+    skip: FixedBasis | None = None  # the network of the paper's rows of fixed bases, with this one
     options: dict[str, Any] = Field(default_factory=dict)  # further ones
 
     @model_validator(mode="after")
@@ -84,6 +86,12 @@ class Study(Strict):
     orthogonal: bool = True  # whether its methods are of models that have orthogonal bases
     on: tuple[Place, ...]
     methods: dict[str, Method]
+    table: str = ""  # the study whose printed table it has, if not one of its own
+
+    @property
+    def printed(self) -> "PrintedTable":
+        """What the paper prints of its methods."""
+        return printed(self.table or self.name)
 
     def variant(self, method: str) -> Variant:
         """What the results call a method."""
@@ -125,10 +133,13 @@ class Printed(NamedTuple):
 NOTHING = Printed(None, None)
 
 
+PrintedTable = dict[tuple[str, TaskKey | tuple[str, int], str], Printed]
+
+
 @cache
-def printed(study: str) -> dict[tuple[str, TaskKey | tuple[str, int], str], Printed]:
+def printed(study: str) -> PrintedTable:
     """The paper's table of a study: (model, task or (dataset, lookback) for a mean over horizons, method) -> scores."""
-    found: dict[tuple[str, TaskKey | tuple[str, int], str], Printed] = {}
+    found: PrintedTable = {}
     for row in data_rows("study_tables.csv", study=study):
         place = row["dataset"], int(row["lookback"])
         key = place if row["horizon"] == "avg" else TaskKey(*place, int(row["horizon"]))
