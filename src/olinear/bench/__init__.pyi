@@ -1,4 +1,6 @@
 from olinear.bench.read.comparison import compare as compare
+from olinear.bench.read.curves import Curve as Curve
+from olinear.bench.read.curves import find_curves as find_curves
 from olinear.bench.read.measured import MeasuredScore as MeasuredScore
 from olinear.bench.read.measured import measure_rows as measure_rows
 from olinear.bench.read.ranking import rank_models as rank_models
@@ -18,6 +20,9 @@ from olinear.bench.run.planning import wall_seconds as wall_seconds
 from olinear.bench.run.pool import Pool as Pool
 from olinear.bench.run.pool import State as State
 from olinear.bench.run.worker import Message as Message
+from olinear.bench.show.curves import curve_lines as curve_lines
+from olinear.bench.show.curves import curve_table as curve_table
+from olinear.bench.show.curves import draw_curves as draw_curves
 from olinear.bench.show.markup import Markup as Markup
 from olinear.bench.show.markup import html_table as html_table
 from olinear.bench.show.markup import tag as tag
