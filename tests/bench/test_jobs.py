@@ -44,6 +44,7 @@ CHANGES = {
     "width=100": {"options": {**PLAIN.options, "model_dim": 100, "ff_dim": 100}},
     "lr=0.007": {"training": PLAIN.training.model_copy(update={"learning_rate": 7e-3})},
     "schedule=stairs": {"training": PLAIN.training.model_copy(update={"schedule": "stairs"})},
+    "normlin-rate=10": {"normlin_rate": 10.0},
     "epochs=77": {"training": PLAIN.training.model_copy(update={"max_epochs": 77})},
     "precision=bfloat16": {"training": PLAIN.training.model_copy(update={"precision": "bfloat16"})},
 }
@@ -187,7 +188,7 @@ def test_what_is_combined_changes_both():
     assert method == replace(PLAIN, options=options, **CHANGES["lr=0.007"])
     host = JobKey(TaskKey("ETTh1", 96, 96), "PatchTST")
     plugged = recipe(varied(host, "ortho-plugin/+OrthoTrans,setting=tsl"))
-    assert plugged == replace(recipe(varied(host, "setting=tsl")), orthotrans=True)
+    assert plugged == replace(recipe(varied(host, "setting=tsl")), orthotrans="around")
     both = recipe(varied(JobKey(KEY), "q-ratio=0.2,swapped-q=Power"))
     assert both.bases == Bases(POWER, share=0.2)
 

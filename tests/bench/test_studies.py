@@ -92,7 +92,7 @@ def test_methods_differ_in_their_models_too(study):
     found = find_study(study)
     key = found.on[0].tasks[0]
     for model in found.models:
-        built = [build(JobKey(key, model, found.variant(method))) for method in found.methods]
+        built = [build(JobKey(key, model, found.variant(method))) for method in found.methods_of(model)]
         described = [f"{module}{_bases(module)}" for module in built]
         assert len(described) == len(set(described))
 
@@ -107,7 +107,8 @@ def test_no_variant_is_reached_by_two_names():
     for study in studies().values():
         for method in study.methods:
             variant = study.variant(method)
-            described = str([recipe(JobKey(ILI, model, variant)) for model in study.models])
+            models = [model for model in study.models if method in study.methods_of(model)]
+            described = str([recipe(JobKey(ILI, model, variant)) for model in models])
             by_recipe.setdefault(described, set()).add(variant)
     assert [names for names in by_recipe.values() if len(names) > 1] == []
 
@@ -140,7 +141,7 @@ def test_plug_ins_keep_the_hosts_setting():
     key = TaskKey("ETTh1", 96, 96)
     for model, variant in PLUGINS:
         plain, plugged = recipe(JobKey(key, model)), recipe(varied(JobKey(key, model), variant))
-        changed = {"orthotrans": True} if "ortho" in variant else {"options": {**plain.options, "mixer": "normlin"}}
+        changed = {"orthotrans": "around"} if "ortho" in variant else {"options": {**plain.options, "mixer": "normlin"}}
         assert plugged == replace(plain, **changed)
     assert isinstance(build(varied(JobKey(key, PLUGINS[0][0]), PLUGINS[0][1])), OrthoForecaster)
     assert any(isinstance(part, NormLin) for part in build(varied(JobKey(key, PLUGINS[1][0]), PLUGINS[1][1])).modules())
@@ -156,6 +157,7 @@ def test_plug_ins_keep_the_hosts_setting():
         ("ortho-plugin/+OrthoTrans", "OLinear", "OLinear has no variant"),
         ("normlin-plugin/+NormLin", "OLinear", "OLinear has no variant .*, which is of iTransformer"),
         ("normlin-plugin/+NormLin", "RLinear", "RLinear has no option 'mixer'"),
+        ("ortho-plugin/in patches", "RLinear", "RLinear has no variant .*, which is of PatchTST"),
     ],
 )
 def test_what_is_refused(variant, model, reason):

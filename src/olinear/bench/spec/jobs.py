@@ -47,6 +47,8 @@ def _variation(part: Variant, model: str) -> Variation:
     if MODELS.find(model).traits.orthogonal != study.orthogonal:
         raise ConfigError(f"{model} has no variant {str(part)!r}, which is of {', '.join(study.models)}")
     method = study.methods[name]
+    if model not in (method.models or [model]):
+        raise ConfigError(f"{model} has no variant {str(part)!r}, which is of {', '.join(method.models)}")
     _check_options(model, method.parts)
     return Variation(partial(_start_of, method), partial(_with_method, method))
 
@@ -129,5 +131,5 @@ def _without_own(job: JobKey, tasks: TaskSet | None) -> JobKey:
 def study_jobs(study: Study, seeds: int) -> list[JobKey]:
     """The jobs of a study: each of its methods, for each of its models, on each of its tasks."""
     keys = [key for place in study.on for key in place.tasks]
-    variants = [str(study.variant(method)) for method in study.methods]
-    return [job for model in study.models for variant in variants for job in expand(keys, variant, seeds, model)]
+    variants = [(model, str(study.variant(method))) for model in study.models for method in study.methods_of(model)]
+    return [job for model, variant in variants for job in expand(keys, variant, seeds, model)]

@@ -29,6 +29,7 @@ class Method(Strict):
     """What a row of a study changes in a task's recipe."""
 
     same_as: str | None = Field(None, alias="is")
+    models: tuple[str, ...] = ()  # whose it is, if not all of the study's
     basis: Basis | None = None
     output_basis: Basis | None = None
     mixer: Mixing | None = None
@@ -39,13 +40,13 @@ class Method(Strict):
     transform: Transform | None = None
     norm: Norm | None = None
     correlation: bool = False
-    orthotrans: bool = False
+    orthotrans: Literal["", "around", "patches"] = ""
     skip: FixedBasis | None = None  # the network of the paper's rows of fixed bases, with this one
     options: dict[str, Any] = Field(default_factory=dict)  # further ones
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Method":
-        if self.same_as is not None and self.model_fields_set != {"same_as"}:
+        if self.same_as is not None and not self.model_fields_set <= {"same_as", "models"}:
             raise ValueError("what is the same as another variant changes nothing itself")
         return self
 
@@ -92,6 +93,10 @@ class Study(Strict):
     def printed(self) -> "PrintedTable":
         """What the paper prints of its methods."""
         return printed(self.table or self.name)
+
+    def methods_of(self, model: str) -> list[str]:
+        """The methods that a model of its has."""
+        return [name for name, method in self.methods.items() if not method.models or model in method.models]
 
     def variant(self, method: str) -> Variant:
         """What the results call a method."""

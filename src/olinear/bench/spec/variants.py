@@ -175,6 +175,10 @@ def _rank(recipe: Recipe, value: str, tasks: TaskSet) -> Recipe:
     return _with_options(recipe, rank=int(value))
 
 
+def _normlin_rate(recipe: Recipe, value: str, tasks: TaskSet) -> Recipe:
+    return replace(recipe, normlin_rate=float(value))
+
+
 def _training(name: str, kind: Callable[[str], Any] = str) -> Callable[[Recipe, str, TaskSet], Recipe]:
     """Sets one field of the training."""
 
@@ -236,7 +240,7 @@ def _rate(value: str, tasks: TaskSet) -> str:
     except ValueError:
         rate = 0.0
     if not 0 < rate < float("inf"):
-        raise ValueError("its value is a number above 0, such as lr=1e-3")
+        raise ValueError("its value is a number above 0, such as 1e-3")
     return f"{rate:g}"
 
 
@@ -263,6 +267,7 @@ VARIANTS: dict[str, Variation] = {
     "lr": Variation(change=_training("learning_rate", float), value=_rate, trained=True, sweeps=True),
     "schedule": Variation(change=_training("schedule"), value=_schedule, trained=True, sweeps=True),
     "epochs": Variation(change=_training("max_epochs", int), value=_count, trained=True, sweeps=True),
+    "normlin-rate": Variation(change=_normlin_rate, value=_rate, trained=True, sweeps=True),
     "precision": Variation(change=_training("precision"), value=_other_precision),
 }
 # A tenth of the training rows has a name of its own, of before: one computation, one name.
