@@ -6,6 +6,8 @@ from olinear.bench.read.measured import measure_rows as measure_rows
 from olinear.bench.read.ranking import rank_models as rank_models
 from olinear.bench.read.remarks import read_remarks as read_remarks
 from olinear.bench.read.robustness import measure_spread as measure_spread
+from olinear.bench.read.search import choice_lines as choice_lines
+from olinear.bench.read.search import choose_rates as choose_rates
 from olinear.bench.read.summary import Missing as Missing
 from olinear.bench.read.summary import Selection as Selection
 from olinear.bench.read.summary import average_datasets as average_datasets
@@ -56,6 +58,10 @@ from olinear.bench.spec.jobs import recipe as recipe
 from olinear.bench.spec.jobs import study_jobs as study_jobs
 from olinear.bench.spec.own_file import OwnTasks as OwnTasks
 from olinear.bench.spec.own_file import read_own_tasks as read_own_tasks
+from olinear.bench.spec.search import SEARCHES as SEARCHES
+from olinear.bench.spec.search import Arm as Arm
+from olinear.bench.spec.search import find_arms as find_arms
+from olinear.bench.spec.search import make_trials as make_trials
 from olinear.bench.spec.study import Study as Study
 from olinear.bench.spec.study import find_study as find_study
 from olinear.bench.spec.study import studies as studies

@@ -46,7 +46,7 @@ class Gap(NamedTuple):
 
 
 Found = dict[tuple[str, Variant, TaskKey], list[Row]]  # by model, variant and task
-VariantOf = Callable[[str, TaskKey, str], Variant]  # by model, task and method
+VariantOf = Callable[[str, TaskKey, str], Variant | None]  # by model, task and method; None where it has no rows
 Verdict = Literal["the same order", "reversed", "tied here", "tied in the paper"]
 
 
@@ -141,7 +141,7 @@ def compare(study: Study, rows: Iterable[Row], variant_of: VariantOf | None = No
 
 def _compare(study: Study, model: str, place: Place, found: Found, variant_of: VariantOf) -> Comparison:
     by_method = {
-        method: {key: found[model, variant_of(model, key, method), key] for key in place.tasks}
+        method: {key: _rows_of(found, model, variant_of(model, key, method), key) for key in place.tasks}
         for method in study.methods_of(model)
     }
     keys = _common_tasks([[key for key in place.tasks if results[key]] for results in by_method.values()])
@@ -150,6 +150,10 @@ def _compare(study: Study, model: str, place: Place, found: Found, variant_of: V
         for method, results in by_method.items()
     ]
     return Comparison(model, place, tuple(key.horizon for key in keys), tuple(scores))
+
+
+def _rows_of(found: Found, model: str, variant: Variant | None, key: TaskKey) -> list[Row]:
+    return [] if variant is None else found[model, variant, key]
 
 
 def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:

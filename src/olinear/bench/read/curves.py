@@ -108,6 +108,6 @@ def _size(main: Recipe, kind: Kind) -> float | None:
     """What a main job has anyway of what a kind sets."""
     if kind == "lr":
         return main.training.learning_rate
-    options = MODELS.find(main.model).options() | main.options
+    options = MODELS.find(main.model).options() | dict(main.options)
     size = options.get(OPTION[kind])
     return None if size is None else float(size)

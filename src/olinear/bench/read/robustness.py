@@ -69,7 +69,7 @@ def measure_spread(
             found[row.key][row.seed] = row
     paper = paper_spread(variant, selection.model)
     scores = [
-        SpreadScore(tuple(key), len(by_seed), _around([by_seed]), paper.get(tuple(key), {}))
+        SpreadScore(key, len(by_seed), _around([by_seed]), paper.get(key, {}))
         for key, by_seed in ((key, found[key]) for key in in_order(found))
         if len(by_seed) > 1
     ]

@@ -89,5 +89,5 @@ def sampled_polynomials(name: str, size: int) -> NDArray[np.float64]:
     Chebyshev's and Legendre's are taken over [-1, 1], Laguerre's at 0, 1, …: the paper names neither grid nor scale.
     """
     grid = np.arange(size, dtype=np.float64) if name == "laguerre" else np.linspace(-1, 1, size)
-    rows = POLYNOMIALS[name](grid, size - 1).T
+    rows = np.asarray(POLYNOMIALS[name](grid, size - 1).T, dtype=np.float64)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
