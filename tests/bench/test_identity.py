@@ -9,11 +9,13 @@ from olinear.core.errors import ConfigError
 
 WORD = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1)  # no spaces
 COUNT = st.integers(1, 10_000)
-NAME = WORD.filter(lambda text: not set(text) & set("/="))
-TEXT = st.text(min_size=1).filter(lambda text: text == text.strip() and "\n" not in text and "\r" not in text)
-VARIANTS = st.one_of(
-    st.builds(Variant, NAME), st.builds(Variant, NAME, WORD), st.builds(lambda a, b: Variant(a, method=b), NAME, TEXT)
+NAME = WORD.filter(lambda text: not set(text) & set("/=,"))
+VALUE = WORD.filter(lambda text: "," not in text)
+TEXT = st.text(min_size=1).filter(lambda text: text == text.strip() and not set(text) & set("\n\r,"))
+SINGLE = st.one_of(
+    st.builds(Variant, NAME), st.builds(Variant, NAME, VALUE), st.builds(lambda a, b: Variant(a, method=b), NAME, TEXT)
 )
+VARIANTS = st.one_of(SINGLE, st.builds(Variant.join, st.lists(SINGLE, min_size=2, max_size=4)))
 TASKS = st.builds(TaskKey, WORD, COUNT, COUNT)
 JOBS = st.builds(JobKey, TASKS, WORD, VARIANTS, COUNT)
 
@@ -26,6 +28,12 @@ def test_a_task(key):
 @given(VARIANTS)
 def test_a_variant(variant):
     assert Variant.parse(str(variant)) == variant
+
+
+@given(VARIANTS)
+def test_a_variant_is_its_parts(variant):
+    assert Variant.join(variant.parts) == variant
+    assert str(variant) == ",".join(map(str, variant.parts))
 
 
 @given(st.text())
@@ -47,6 +55,10 @@ def test_a_job(job):
         (
             "PEMS08_tail 96->12 OLinear csl-isl/w/o + Linear seed 2024",
             JobKey(TaskKey("PEMS08_tail", 96, 12), variant=Variant("csl-isl", method="w/o + Linear"), seed=2024),
+        ),
+        (
+            "ETTm1 336->96 OLinear OLinear-C,lookback-search seed 2023",
+            JobKey(TaskKey("ETTm1", 336, 96), variant=Variant("OLinear-C", also=(Variant("lookback-search"),))),
         ),
         (
             "ILI 12->3 TimeMixer++ setting=few seed 7",

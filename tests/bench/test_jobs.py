@@ -39,6 +39,13 @@ CHANGES = {
     "swapped-q=Power": {"bases": Bases(POWER)},
     "embed=8": {"options": {**PLAIN.options, "embed_dim": 8}},
     "rank=7": {"options": {**PLAIN.options, "rank": 7}},
+    "share=0.2": {"train_share": 0.2, "train_end": "last"},
+    "blocks=7": {"options": {**PLAIN.options, "blocks": 7}},
+    "width=100": {"options": {**PLAIN.options, "model_dim": 100, "ff_dim": 100}},
+    "lr=0.007": {"training": PLAIN.training.model_copy(update={"learning_rate": 7e-3})},
+    "schedule=stairs": {"training": PLAIN.training.model_copy(update={"schedule": "stairs"})},
+    "normlin-rate=10": {"normlin_rate": 10.0},
+    "epochs=77": {"training": PLAIN.training.model_copy(update={"max_epochs": 77})},
     "precision=bfloat16": {"training": PLAIN.training.model_copy(update={"precision": "bfloat16"})},
 }
 
@@ -98,6 +105,19 @@ def test_zero_shot_trains_with_the_settings_of_where_it_trains():
         ("bases/sines", ["Published", "Fourier"]),
         ("rank=0", ["whole number of at least 1"]),
         ("rank=8", ["at most the number of series, 7"]),
+        ("share=1", ["all training rows are the variant main"]),
+        ("share=0", ["a share of the training rows"]),
+        ("lr=0", ["a number above 0"]),
+        ("lr=fast", ["a number above 0"]),
+        ("lr=inf", ["a number above 0"]),
+        ("schedule=steep", ["type1", "cosine"]),
+        ("embed=8,", ["no variant is called ''"]),
+        ("main,embed=8", ["leave it out"]),
+        ("embed=8,embed=4", ["says twice what embed is to be"]),
+        ("few-shot=first,share=0.2", ["says twice what share is to be"]),
+        ("bases/Fourier,bases/Legendre", ["says twice what the method is to be"]),
+        ("mixers/Flowformer,OLinear-C", ["NormLin's matrix is given in two ways"]),
+        ("rank=2,OLinear-C", ["NormLin's matrix is given in two ways"]),
     ],
 )
 def test_variants_that_are_refused(variant, words):
@@ -121,6 +141,10 @@ def test_an_unknown_task_is_refused():
         ("q-ratio=.20", "q-ratio=0.2"),
         ("q-ratio=1.0", "q-ratio=1"),
         ("embed=08", "embed=8"),
+        ("share=.1", "few-shot=last"),
+        ("lr=7e-3", "lr=0.007"),
+        ("width=100,OLinear-C", "OLinear-C,width=100"),
+        ("embed=8,BASES/fourier", "bases/Fourier,embed=8"),
         *((name, name) for name in CHANGES),
     ],
 )
@@ -141,6 +165,48 @@ def test_the_lookback_search_has_a_job_for_each_lookback_of_the_long_suite():
     jobs = expand([KEY, TaskKey("ILI", 36, 24)], "lookback-search", 1)
     assert [job.key for job in jobs] == [KEY._replace(lookback=lookback) for lookback in LOOKBACKS]
     assert (min(LOOKBACKS), max(LOOKBACKS)) == (96, 720)
+
+
+def test_a_lookback_by_itself_is_a_row_of_the_search():
+    """The figure of increasing lookbacks has what the table of the best lookback has, and one more."""
+    (job,) = expand([KEY, TaskKey("ILI", 36, 24)], "lookback=48", 1)
+    assert job == varied(JobKey(KEY._replace(lookback=48)), "lookback-search")
+    assert recipe(job) == replace(PLAIN, key=job.key)
+    assert expand([KEY], "lookback=336", 1)[0] in expand([KEY], "lookback-search", 1)
+    (correlated,) = expand([KEY], "lookback=48,OLinear-C", 1)
+    assert str(correlated.variant) == "OLinear-C,lookback-search"
+    for text in ("lookback=", "lookback=short", "lookback=48,lookback=96", "lookback=48,lookback-search"):
+        with pytest.raises(ConfigError):
+            expand([KEY], text, 1)
+
+
+def test_what_is_combined_changes_both():
+    searched = recipe(varied(JobKey(KEY._replace(lookback=336)), "OLinear-C,lookback-search"))
+    assert searched == replace(PLAIN, key=KEY._replace(lookback=336), **CHANGES["OLinear-C"])
+    method = recipe(varied(JobKey(KEY), "mixers/Flowformer,width=64,lr=0.007"))
+    options = {**PLAIN.options, "mixer": "flowformer", "model_dim": 64, "ff_dim": 64}
+    assert method == replace(PLAIN, options=options, **CHANGES["lr=0.007"])
+    host = JobKey(TaskKey("ETTh1", 96, 96), "PatchTST")
+    plugged = recipe(varied(host, "ortho-plugin/+OrthoTrans,setting=tsl"))
+    assert plugged == replace(recipe(varied(host, "setting=tsl")), orthotrans="around")
+    both = recipe(varied(JobKey(KEY), "q-ratio=0.2,swapped-q=Power"))
+    assert both.bases == Bases(POWER, share=0.2)
+
+
+def test_a_size_that_a_task_has_anyway_is_left_out():
+    """The paper's curves pass through the main result, which must not be trained twice."""
+    blocks = PLAIN.options["blocks"]
+    assert expand([KEY], f"blocks={blocks},lr={PLAIN.training.learning_rate}", 2) == expand([KEY], "main", 2)
+    assert expand([KEY], f"few-shot=last,blocks={blocks}", 1) == expand([KEY], "few-shot=last", 1)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model != MAIN])
+def test_few_and_zero_shot_are_for_every_model(model):
+    job = JobKey(TaskKey("ETTh2", 96, 96), model)
+    few, other = recipe(varied(job, "few-shot=last")), recipe(varied(job, "zero-shot=ETTh1"))
+    assert few == replace(recipe(job), train_share=0.1, train_end="last")
+    there = recipe(JobKey(TaskKey("ETTh1", 96, 96), model))
+    assert (other.options, other.training, other.trained) == (there.options, there.training, H1)
 
 
 def test_names_of_files_are_as_many_as_the_jobs():

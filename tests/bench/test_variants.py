@@ -116,6 +116,21 @@ def test_each_seed_chooses_for_itself():
     assert table.texts[0][:6] == ["ETTm1", "96", "96", "2", "96 336", "0.350"]
 
 
+def test_a_lookback_that_the_search_does_not_look_at_is_not_chosen():
+    """48 steps belong to the figure of increasing lookbacks; the search begins at 96."""
+    rows = [searched(48, 0.1, 0.20), searched(96, 0.5, 0.30)]
+    assert choose_lookback(rows) == [rows[1]]
+
+
+def test_a_search_with_another_matrix_is_a_search_too():
+    searches = (searched(96, 0.5, 0.2), searched(336, 0.4, 0.3))
+    rows = of_variant("OLinear-C,lookback-search", *searches)
+    (score,) = score_variant(rows, "OLinear-C,lookback-search")
+    assert (score.lookbacks, score.mse.ours) == ((336,), 0.3)
+    assert variant_table([score], "OLinear-C,lookback-search").columns[4].name == "chosen lookback"
+    assert len(paper_scores("OLinear-C,lookback-search")) == len(paper_scores("lookback-search")) == 20
+
+
 def test_ties_unknown_losses_and_failures_of_the_search():
     equal = [searched(336, 0.4, 0.3), searched(96, 0.4, 0.2)]
     assert choose_lookback(equal) == [equal[1]]
@@ -133,7 +148,8 @@ PROTOCOLS = Path(__file__).parents[2] / "src" / "olinear" / "bench" / "spec" / "
 def test_each_row_is_of_a_variant_and_a_task():
     with PROTOCOLS.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 343
+    assert sum(one["model"] == "OLinear" for one in rows) == 343 + 20
+    assert len(rows) == 343 + 20 + (8 * 20) + (8 * 6) + (9 * 5)  # OLinear-C searched; the others' lookback, zero, few
     for one in rows:
         if one["variant"] != "few-shot":
             assert str(find_variant(one["variant"])) == one["variant"]
@@ -142,7 +158,7 @@ def test_each_row_is_of_a_variant_and_a_task():
         assert horizons
         assert float(one["mse"]) > 0
         assert float(one["mae"]) > 0
-    places = [(one["variant"], one["dataset"], one["lookback"], one["horizon"]) for one in rows]
+    places = [(one["model"], one["variant"], one["dataset"], one["lookback"], one["horizon"]) for one in rows]
     assert len(set(places)) == len(places)
 
 
@@ -186,3 +202,15 @@ def test_swapped_bases_are_carried_over_whole(paper_folder):
                 )
                 compared += 1
     assert compared == 36
+
+
+@pytest.mark.parametrize(("file", "variant"), [("few_shot", "few-shot=last"), ("zero_shot", "zero-shot={}")])
+def test_the_other_models_protocols_are_carried_over_whole(paper_folder, file, variant):
+    spelled = {"OLinear (Ours)": "OLinear", "iTrans.": "iTransformer", "Crossfm.": "Crossformer"}
+    head, _, *lines = csv.reader((paper_folder / "tables" / f"{file}.csv").read_text().splitlines())
+    places = {place: spelled.get(name, name) for place, name in enumerate(head) if name not in ("", "Model", "LLMTime")}
+    for line in lines:
+        trained, _, scored = line[0].rpartition("->")
+        for place, model in places.items():
+            scores = paper_scores(variant.format(trained), model)[scored, 96, "avg"]
+            assert scores == (float(line[place]), float(line[place + 1]))

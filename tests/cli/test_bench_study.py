@@ -5,6 +5,7 @@ from cli_parts import done, refused
 
 from olinear.bench.spec.identity import JobKey, TaskKey, Variant
 from olinear.bench.spec.jobs import study_jobs
+from olinear.bench.spec.search import find_arms, make_trials
 from olinear.bench.spec.study import find_study, studies
 from olinear.bench.store.results import add_row
 from olinear.bench.store.rows import Row
@@ -85,3 +86,21 @@ def test_what_has_no_results_is_said(results):
 )
 def test_what_is_refused(arguments, reason, tmp_path):
     assert reason in refused("bench", "study", *arguments, "--results", tmp_path)
+
+
+def test_a_search_prints_the_methods_with_what_validation_chose(tmp_path):
+    """Trials are rows of a folder of their own; the table is of the rows that name the chosen rate."""
+    study, results = find_study("ortho-plugin"), tmp_path / "results"
+    arms = [arm for arm in find_arms(study) if arm[:2] == ("RLinear", TaskKey("ETTh1", 96, 96))]
+    for arm in arms:
+        for place, trial in enumerate(make_trials(study, arm)):
+            row = Row(job=trial.job, scores={"mse": 0.5, "mae": 0.5}, windows=3, validation_loss=0.4 + abs(place - 3))
+            add_row(results / "searches", row)
+        chosen = make_trials(study, arm)[3].variant
+        job = JobKey(arm.key, arm.model, chosen)
+        add_row(results, Row(job=job, scores={"mse": 0.38, "mae": 0.4}, windows=3))
+    outcome = done(
+        "bench", "study", "ortho-plugin", "--search-rate", "--table", "--dataset", "ETTh1", "--results", results
+    )
+    assert "RLinear +OrthoTrans on ETTh1 96->96: rate 0.0003, cosine, of 10 trials" in outcome.out
+    assert "Not searched yet: iTransformer Vanilla on ETTh1 96->96" in outcome.out

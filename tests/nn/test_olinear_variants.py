@@ -37,6 +37,11 @@ ABLATIONS = {
     "wide feed-forward": {"ff_dim": 20},
     "one copy": {"embed_dim": 1},
     "dropout": {"dropout": 0.2},
+    "no offsets": {"offsets": False},
+    "text": {"form": "text", "head": "linear"},
+    "text with two layers": {"form": "text", "dropout": 0.2},
+    "one encoder": {"encoder": "linear"},
+    "normlin alone": {"encoder": "normlin", "offsets": False},
 }
 
 
@@ -75,6 +80,8 @@ def test_ablations_change_the_parameters_they_name():
     assert whole - count(small(temporal=None)) == 2 * (2 * square + 16)
     assert whole - count(small(blocks=1)) == (2 * square + N * N + 16) + (2 * square + 16)
     assert whole - count(small(affine=False)) == 2 * N
+    assert whole - count(small(offsets=False)) == N * (T + H)
+    assert whole - count(small(encoder="linear")) == 2 * (2 * square + N * N + 16 + 2 * square + 16) - (N * N + N) + 16
     assert count(small(head="linear")) - whole == (4 * H * H + H) - (4 * H * 8 + 8 + 8 * H + H)
 
 

@@ -1,8 +1,13 @@
 from olinear.bench.read.comparison import compare as compare
+from olinear.bench.read.curves import Curve as Curve
+from olinear.bench.read.curves import find_curves as find_curves
 from olinear.bench.read.measured import MeasuredScore as MeasuredScore
 from olinear.bench.read.measured import measure_rows as measure_rows
 from olinear.bench.read.ranking import rank_models as rank_models
 from olinear.bench.read.remarks import read_remarks as read_remarks
+from olinear.bench.read.robustness import measure_spread as measure_spread
+from olinear.bench.read.search import choice_lines as choice_lines
+from olinear.bench.read.search import choose_rates as choose_rates
 from olinear.bench.read.summary import Missing as Missing
 from olinear.bench.read.summary import Selection as Selection
 from olinear.bench.read.summary import average_datasets as average_datasets
@@ -17,6 +22,9 @@ from olinear.bench.run.planning import wall_seconds as wall_seconds
 from olinear.bench.run.pool import Pool as Pool
 from olinear.bench.run.pool import State as State
 from olinear.bench.run.worker import Message as Message
+from olinear.bench.show.curves import curve_lines as curve_lines
+from olinear.bench.show.curves import curve_table as curve_table
+from olinear.bench.show.curves import draw_curves as draw_curves
 from olinear.bench.show.markup import Markup as Markup
 from olinear.bench.show.markup import html_table as html_table
 from olinear.bench.show.markup import tag as tag
@@ -25,6 +33,8 @@ from olinear.bench.show.rankings import ranking_lines as ranking_lines
 from olinear.bench.show.rankings import ranking_records as ranking_records
 from olinear.bench.show.rankings import ranking_table as ranking_table
 from olinear.bench.show.report import write_report as write_report
+from olinear.bench.show.robustness import spread_lines as spread_lines
+from olinear.bench.show.robustness import spread_table as spread_table
 from olinear.bench.show.scores import dataset_table as dataset_table
 from olinear.bench.show.scores import measured_lines as measured_lines
 from olinear.bench.show.scores import measured_table as measured_table
@@ -48,6 +58,10 @@ from olinear.bench.spec.jobs import recipe as recipe
 from olinear.bench.spec.jobs import study_jobs as study_jobs
 from olinear.bench.spec.own_file import OwnTasks as OwnTasks
 from olinear.bench.spec.own_file import read_own_tasks as read_own_tasks
+from olinear.bench.spec.search import SEARCHES as SEARCHES
+from olinear.bench.spec.search import Arm as Arm
+from olinear.bench.spec.search import find_arms as find_arms
+from olinear.bench.spec.search import make_trials as make_trials
 from olinear.bench.spec.study import Study as Study
 from olinear.bench.spec.study import find_study as find_study
 from olinear.bench.spec.study import studies as studies

@@ -14,18 +14,23 @@ from olinear.core import ConfigError, DataError, MissingDependencyError
 from olinear.nn.functional import Array, fix_signs, lag_correlation, orthogonal_basis
 
 
-def make_basis(name: str, size: int, train: ArrayLike | None = None) -> Array:
+def make_basis(name: str, size: int, train: ArrayLike | None = None, *, levels: int | None = None) -> Array:
     """The orthogonal matrix `name` of the given size, `Q Qᵀ = I`.
 
     Args:
         name: one of `BASES`.
         size: the lookback or the horizon.
         train: training rows `[rows, series]`, never later ones; only `pearson` and `published` read them.
+        levels: of the wavelets `haar` and `dmey`, how often the coarse half is halved; as often as it can be if None.
     """
     if name not in BASES:
         raise ConfigError(f"basis must be one of {', '.join(BASES)}, found {name!r}")
     if size < 1:
         raise ConfigError(f"a basis needs a size of at least 1, found {size}")
+    if levels is not None:
+        if name not in WAVELETS:
+            raise ConfigError(f"levels belong to {' and '.join(WAVELETS)}, found basis {name!r}: leave them out")
+        return WAVELETS[name](size, levels)
     if name not in DATA_BASES:
         return BASES[name](size)
     if train is None:
@@ -109,31 +114,31 @@ def _gauss_basis(diagonal: Array, off_diagonal: Array) -> Array:
     return vectors * np.where(vectors[-1] * alternating < 0, -1.0, 1.0)
 
 
-def haar(size: int) -> Array:
+def haar(size: int, levels: int | None = None) -> Array:
     """The Haar wavelet, the paper's Wavelet1. Odd sizes as in `_wavelet_matrix`."""
-    return _nearest_orthogonal(_wavelet_matrix(size, np.full(2, np.sqrt(0.5))))
+    return _nearest_orthogonal(_wavelet_matrix(size, np.full(2, np.sqrt(0.5)), levels))
 
 
-def dmey(size: int) -> Array:
+def dmey(size: int, levels: int | None = None) -> Array:
     """The discrete Meyer wavelet, the paper's Wavelet2 (extra `bases`). Odd sizes as in `_wavelet_matrix`."""
     try:
         import pywt
     except ImportError as error:
         raise MissingDependencyError("the basis 'dmey' needs PyWavelets: pip install 'olinear[bases]'") from error
-    return _nearest_orthogonal(_wavelet_matrix(size, np.asarray(pywt.Wavelet("dmey").rec_lo)))
+    return _nearest_orthogonal(_wavelet_matrix(size, np.asarray(pywt.Wavelet("dmey").rec_lo), levels))
 
 
-def _wavelet_matrix(size: int, low_pass: Array) -> Array:
-    """The periodised wavelet analysis matrix, decomposed down to one approximation coefficient.
+def _wavelet_matrix(size: int, low_pass: Array, levels: int | None = None) -> Array:
+    """The periodised wavelet analysis matrix, decomposed so many times or down to one approximation coefficient.
 
     Rows run from coarse to fine. An even size is halved: centred filters, shifted by two, wrapped around. An
     odd size has no such halves: it takes the matrix of the next even size without its last sample and its last
     detail coefficient; the nearest orthogonal matrix then repairs what the cut broke.
     """
-    if size == 1:
-        return np.ones((1, 1))
+    if size == 1 or levels == 0:
+        return np.eye(size)
     if size % 2:
-        return _wavelet_matrix(size + 1, low_pass)[:-1, :-1]
+        return _wavelet_matrix(size + 1, low_pass, levels)[:-1, :-1]
     half, centre = size // 2, len(low_pass) // 2 - 1
     high_pass = low_pass[::-1] * (-1.0) ** np.arange(len(low_pass))
     halves = np.zeros((2, half, size))
@@ -141,7 +146,8 @@ def _wavelet_matrix(size: int, low_pass: Array) -> Array:
         column = (2 * np.arange(half) + tap - centre) % size
         halves[0, np.arange(half), column] += low
         halves[1, np.arange(half), column] += high
-    return np.concatenate([_wavelet_matrix(half, low_pass) @ halves[0], halves[1]])
+    coarse = _wavelet_matrix(half, low_pass, None if levels is None else levels - 1)
+    return np.concatenate([coarse @ halves[0], halves[1]])
 
 
 def _nearest_orthogonal(matrix: Array) -> Array:
@@ -151,6 +157,7 @@ def _nearest_orthogonal(matrix: Array) -> Array:
 
 
 DATA_BASES: dict[str, Callable[[int, ArrayLike], Array]] = {"pearson": pearson, "published": published}
+WAVELETS = {"haar": haar, "dmey": dmey}
 FIXED_BASES = {
     function.__name__: function for function in (fourier, haar, dmey, chebyshev, laguerre, legendre, identity)
 }

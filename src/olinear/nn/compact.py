@@ -38,7 +38,7 @@ class CompactOLinear(nn.Module):
             gain, shift = torch.ones(model.n_series), torch.zeros(model.n_series)
             if model.revin.weight is not None and model.revin.bias is not None:
                 gain, shift = model.revin.weight.detach().clone(), model.revin.bias.detach()
-            self.register_buffer("gain", gain.to(model.input_offset))
+            self.register_buffer("gain", gain.to(model.extension))
             self.register_buffer("inverse_gain", torch.reciprocal(self.gain + model.revin.eps**2))
             self.register_buffer("shift", -shift.to(self.gain))
             weight, bias = fold_encoder(model)
@@ -163,11 +163,9 @@ class Transposed(nn.Module):
 
 
 def _compact_learner(learner: nn.Module, n_series: int) -> nn.Module:
-    if isinstance(learner, CrossSeriesLearner):
-        if isinstance(learner.mixer, SeriesMixer):
-            return CompactMixing(learner, learner.mixer, n_series)
-        return Transposed(deepcopy(learner))
-    return CompactWidth(learner) if isinstance(learner, IntraSeriesLearner) else deepcopy(learner)
+    if isinstance(learner, CrossSeriesLearner) and isinstance(learner.mixer, SeriesMixer):
+        return CompactMixing(learner, learner.mixer, n_series)
+    return CompactWidth(learner) if isinstance(learner, IntraSeriesLearner) else Transposed(deepcopy(learner))
 
 
 def _as_linear(layer: nn.Module) -> nn.Linear:

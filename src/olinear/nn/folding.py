@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from olinear.nn.learners import CrossSeriesLearner
+from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner
 from olinear.nn.normlin import SeriesMixer, exactly
 from olinear.nn.products import linear, multiply
 
@@ -87,10 +87,15 @@ def shapes_of(model: "OLinear", batch: int) -> Shapes:
 
 
 def fold_encoder(model: "OLinear") -> tuple[Tensor, Tensor]:
-    """`(Σ_k φ_k W_k) Q_i` `[m, t]` and `bias + (Σ_k W_k) δ_i` `[n, m]`, W_k the encoder's block for copy k."""
+    """`(Σ_k φ_k W_k) Q_i` `[m, t]` and `bias + (Σ_k W_k) δ_i` `[n, m]`, W_k the encoder's block for copy k.
+
+    Without offsets the bias is one for all series, `[1, m]`.
+    """
     copies = model.encoder.weight.unflatten(1, (model.embed_dim, model.lookback))  # m d t
     extended, summed = _Copies.apply(model.extension, copies)  # m t, m t
     weight = multiply(extended, model.input_transform.basis)  # m t
+    if model.input_offset is None:
+        return weight, model.encoder.bias[None]  # 1 m
     return weight, linear(model.input_offset, summed, model.encoder.bias)  # n m
 
 
@@ -120,7 +125,9 @@ def fold_decoder(model: "OLinear") -> tuple[Tensor, Tensor]:
     first = model.head.first
     copies = first.weight.unflatten(1, (model.embed_dim, model.horizon))  # f d h
     spread = multiply(copies, model.output_transform.basis.mT).flatten(1)  # f d·h
-    bias = linear(model.output_offset, copies.sum(1), first.bias + spread @ model.decoder.bias)  # n f
+    bias = first.bias + spread @ model.decoder.bias  # f
+    offset = model.output_offset
+    bias = bias[None] if offset is None else linear(offset, copies.sum(1), bias)  # n f, or 1 f
     return multiply(spread, model.decoder.weight), bias
 
 
@@ -137,8 +144,10 @@ def folded_walk(model: "OLinear", x: Tensor) -> Tensor:  # b t n
         for learner in block:  # type: ignore[attr-defined]
             if isinstance(learner, CrossSeriesLearner):
                 hidden = mix_series(learner, hidden, fold=shapes.mix().pays)  # n b m
-            else:
+            elif isinstance(learner, IntraSeriesLearner):
                 hidden = learner(hidden)  # n b m
+            else:
+                hidden = learner(hidden.transpose(0, 1)).transpose(0, 1)  # n b m
     hidden = model.norm(hidden)
     if shapes.decode().pays:
         weight, bias = fold_decoder(model)

@@ -1,4 +1,4 @@
-"""The two learners of a block: one across series, one along the width."""
+"""The two learners of a block, one across series, one along the width; and the block."""
 
 from typing import Literal
 
@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olinear.core import ConfigError
+from olinear.nn.mixers import MixerFactory, find_mixer, has_own_maps
 from olinear.nn.normlin import NormLin
 from olinear.nn.products import Linear
 
@@ -75,6 +76,30 @@ class IntraSeriesLearner(nn.Module):
     def forward(self, x: Tensor) -> Tensor:  # b n m
         hidden = self.dropout(F.gelu(self.expand(x)))  # b n f
         return self.norm(x + self.dropout(self.contract(hidden)))
+
+
+def make_block(
+    n_series: int,
+    model_dim: int,
+    ff_dim: int,
+    *,
+    mixer: str | MixerFactory | None = "normlin",
+    pre_linear: bool = True,
+    post_linear: bool = True,
+    temporal: Temporal | None = "linear",
+    dropout: float = 0.0,
+) -> nn.Sequential:
+    """CSL, then ISL, where they are not None: `b n m -> b n m`. A mixer with maps of its own has no linear layers."""
+    block = nn.Sequential()
+    if mixer is not None:
+        factory = find_mixer(mixer)
+        inner, own = factory(n_series, model_dim, dropout=dropout), has_own_maps(factory)
+        pre, post = pre_linear and not own, post_linear and not own
+        csl = CrossSeriesLearner(model_dim, inner, pre_linear=pre, post_linear=post, dropout=dropout)
+        block.add_module("csl", csl)
+    if temporal is not None:
+        block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
+    return block
 
 
 class AlongWidth(nn.Module):

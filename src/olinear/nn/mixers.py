@@ -61,7 +61,7 @@ class NamedMixer:
 
 
 # All mixers by name; `olinear.models` adds those of other papers.
-MIXERS = {
+MIXERS: dict[str, NamedMixer] = {
     each.name: each
     for each in (
         NamedMixer("normlin", NormLin, takes=frozenset({"causal"})),

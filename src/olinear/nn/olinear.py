@@ -1,5 +1,6 @@
 """OLinear: the walk of the paper's Figure 1."""
 
+from collections import OrderedDict
 from copy import deepcopy
 from functools import partial
 from typing import Any, Literal, Self
@@ -14,14 +15,15 @@ from olinear.core import ConfigError, DataError
 from olinear.nn.compact import CompactOLinear
 from olinear.nn.folding import folded_walk
 from olinear.nn.functional import check_windows
-from olinear.nn.learners import CrossSeriesLearner, IntraSeriesLearner, Temporal
-from olinear.nn.mixers import MixerFactory, find_mixer, has_own_maps
+from olinear.nn.learners import Temporal, make_block
+from olinear.nn.mixers import MixerFactory, find_mixer
 from olinear.nn.normlin import LowRankNormLin
 from olinear.nn.ortho import OrthoTrans
 from olinear.nn.products import Linear
 from olinear.nn.revin import RevIN
 
 HeadKind = Literal["mlp", "linear"]
+Form = Literal["experiment", "text"]
 
 
 class OLinear(nn.Module):
@@ -34,7 +36,8 @@ class OLinear(nn.Module):
         Ŷ = RevIN⁻¹(drop(Head(Ỹ)))
 
     The offsets δ, the final LayerNorm, the two-layer head and the dropout before RevIN⁻¹ are not in the paper's
-    text but in what its results were made with.
+    text but in what its results were made with. `form="text"` is without offsets, final LayerNorm and that dropout, and
+    each of the d copies is encoded, mixed and decoded for itself, H `[n, d, m]`.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -47,8 +50,11 @@ class OLinear(nn.Module):
         rank: for many series, NormLin by factors of this rank, at a cost of n·rank instead of n².
         pre_linear, post_linear: CSL's two linear layers, which a mixer with maps of its own never has.
         temporal: ISL's layers: `linear`, `normlin`, or None for blocks without ISL.
+        encoder: in the place of all blocks and the final LayerNorm, a name or factory as `mixer`.
         head: `mlp`, or `linear` as in the paper's text.
         affine: RevIN's learnt weight and bias.
+        offsets: the learnt δ_i and δ_o.
+        form: `experiment`, or `text`, whose head is `head="linear"` and which is never folded.
         fold: the same function with fewer multiplications where that pays (`folding`); False is the plain walk.
     """
 
@@ -70,8 +76,11 @@ class OLinear(nn.Module):
         pre_linear: bool = True,
         post_linear: bool = True,
         temporal: Temporal | None = "linear",
+        encoder: str | MixerFactory | None = None,
         head: HeadKind = "mlp",
         affine: bool = True,
+        offsets: bool = True,
+        form: Form = "experiment",
         fold: bool = True,
     ):
         super().__init__()
@@ -80,28 +89,29 @@ class OLinear(nn.Module):
         _check_ranges(sizes | {"model_dim": model_dim, "ff_dim": ff_dim}, blocks, dropout)
         mixer = mixer if rank is None else _of_rank(rank, mixer)
         self.n_series, self.lookback, self.horizon, self.embed_dim = n_series, lookback, horizon, embed_dim
-        self.fold = fold
+        self.per_copy, self.fold = _is_text(form), fold and form != "text"
+        copies = 1 if self.per_copy else embed_dim  # that a layer sees at once
+        offsets = offsets and not self.per_copy
         self.revin = RevIN(n_series, affine=affine)
         self.extension = nn.Parameter(torch.randn(embed_dim))
         self.input_transform = _of_size("input_transform", input_transform, lookback)
-        self.input_offset = nn.Parameter(torch.zeros(n_series, lookback))
-        self.encoder = Linear(embed_dim * lookback, model_dim)
+        self.input_offset = nn.Parameter(torch.zeros(n_series, lookback)) if offsets else None
+        self.encoder = Linear(copies * lookback, model_dim)
         self.blocks = nn.ModuleList()
         across = None if mixer is None else find_mixer(mixer)
-        for _ in range(blocks):
-            block = nn.Sequential()
-            if across is not None:
-                csl = _cross_series_learner(across, n_series, model_dim, (pre_linear, post_linear), dropout)
-                block.add_module("csl", csl)
-            if temporal is not None:
-                block.add_module("isl", IntraSeriesLearner(model_dim, ff_dim, temporal=temporal, dropout=dropout))
+        for _ in range(blocks if encoder is None else 0):
+            linear = {"pre_linear": pre_linear, "post_linear": post_linear}
+            block = make_block(n_series, model_dim, ff_dim, mixer=across, temporal=temporal, dropout=dropout, **linear)
             self.blocks.append(block)
-        self.norm = nn.LayerNorm(model_dim)
-        self.decoder = Linear(model_dim, embed_dim * horizon)
+        if encoder is not None:
+            alone = find_mixer(encoder)(n_series, model_dim, dropout=dropout)
+            self.blocks.append(nn.Sequential(OrderedDict(encoder=alone)))
+        self.norm = nn.LayerNorm(model_dim) if encoder is None and not self.per_copy else nn.Identity()
+        self.decoder = Linear(model_dim, copies * horizon)
         self.output_transform = _of_size("output_transform", output_transform, horizon)
-        self.output_offset = nn.Parameter(torch.zeros(n_series, horizon))
+        self.output_offset = nn.Parameter(torch.zeros(n_series, horizon)) if offsets else None
         self.head = Head(embed_dim * horizon, ff_dim, horizon, head)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(0.0 if self.per_copy else dropout)
 
     @classmethod
     def for_data(cls, train: ArrayLike, lookback: int, horizon: int, *, basis: str = "pearson", **options: Any) -> Self:
@@ -125,26 +135,34 @@ class OLinear(nn.Module):
     def plain_walk(self, x: Tensor) -> Tensor:  # b t n
         """The paper's Figure 1, step by step."""
         x, stats = self.revin(x)  # b t n
-        hidden = self.encode(x.mT)  # b n m
+        hidden = self.encode(x.mT)  # b n m, or b d n m
         for block in self.blocks:
-            hidden = block(hidden)  # b n m
+            hidden = block(hidden)  # b n m, or b d n m
         y = self.dropout(self.decode(self.norm(hidden)))  # b n h
         return self.revin.inverse(y.mT, stats)  # b h n
 
-    def compact(self) -> CompactOLinear:
-        """The same function for inference, all folds precomputed."""
-        return CompactOLinear(self)
+    def compact(self) -> nn.Module:
+        """The same function for inference, all folds precomputed; the text's form has none and is copied."""
+        return deepcopy(self).eval() if self.per_copy else CompactOLinear(self)
 
     def encode(self, x: Tensor) -> Tensor:  # b n t
         """Extend, transform, offset, encode."""
         extended = x.unsqueeze(-2) * self.extension[:, None]  # b n d t
-        features = self.input_transform(extended) + self.input_offset[:, None]  # b n d t
+        features = self.input_transform(extended)  # b n d t
+        if self.input_offset is not None:
+            features = features + self.input_offset[:, None]  # b n d t
+        if self.per_copy:
+            return self.encoder(features.transpose(-3, -2))  # b d n m
         return self.encoder(features.flatten(-2))  # b n m
 
-    def decode(self, hidden: Tensor) -> Tensor:  # b n m
+    def decode(self, hidden: Tensor) -> Tensor:  # b n m, or b d n m
         """Decode, transform back, offset, head."""
-        decoded = self.decoder(hidden).unflatten(-1, (self.embed_dim, self.horizon))  # b n d h
-        decoded = self.output_transform.inverse(decoded) + self.output_offset[:, None]  # b n d h
+        decoded = self.decoder(hidden)  # b n d·h, or b d n h
+        copies = (self.embed_dim, self.horizon)
+        decoded = decoded.transpose(-3, -2) if self.per_copy else decoded.unflatten(-1, copies)  # b n d h
+        decoded = self.output_transform.inverse(decoded)  # b n d h
+        if self.output_offset is not None:
+            decoded = decoded + self.output_offset[:, None]  # b n d h
         return self.head(decoded.flatten(-2))  # b n h
 
 
@@ -174,19 +192,16 @@ class Head(nn.Module):
         return self.rest(self.first(y))
 
 
+def _is_text(form: str) -> bool:
+    if form not in ("experiment", "text"):
+        raise ConfigError(f"form must be 'experiment' or 'text', found {form!r}")
+    return form == "text"
+
+
 def _of_rank(rank: int, mixer: str | MixerFactory | None) -> MixerFactory:
     if mixer != "normlin":
         raise ConfigError(f"rank belongs to mixer='normlin', found mixer={mixer!r}: leave one of them out")
     return partial(LowRankNormLin, rank=rank)
-
-
-def _cross_series_learner(
-    mixer: MixerFactory, n_series: int, model_dim: int, linear: tuple[bool, bool], dropout: float
-) -> CrossSeriesLearner:
-    """CSL around a mixer, without linear layers where the mixer has maps of its own."""
-    inner = mixer(n_series, model_dim, dropout=dropout)
-    pre, post = (False, False) if has_own_maps(mixer) else linear
-    return CrossSeriesLearner(model_dim, inner, pre_linear=pre, post_linear=post, dropout=dropout)
 
 
 def _of_size(name: str, transform: OrthoTrans | None, size: int) -> OrthoTrans:

@@ -90,9 +90,9 @@ class RunState:
         return self.config.learning_rate * schedule(self.position.epoch, self.config.max_epochs, done)
 
     def set_rate(self, done: float) -> None:
-        """Give it to the optimizer."""
+        """Give it to the optimizer, times the `rate_factor` of a group that has one."""
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate(done)
+            group["lr"] = self.rate(done) * group.get("rate_factor", 1.0)
 
     def keep_best(self, loss: float, averaged: bool) -> None:
         """The weights in the model are the best so far."""

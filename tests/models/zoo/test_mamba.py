@@ -1,13 +1,16 @@
 """The selective scan against the textbook's loop, and Mamba in the place of OLinear's encoder."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from scipy.special import expit
 
-from olinear.models.zoo.blocks.mamba import Mamba, mamba_olinear, selective_scan
-from olinear.nn import OrthoTrans
+from olinear.models.zoo.blocks.mamba import Mamba, selective_scan
+from olinear.models.zoo.blocks.mixers import MIXERS
+from olinear.nn import OLinear, OrthoTrans
 
 ROWS = np.random.default_rng(3).normal(size=(60, 5)).cumsum(0)
 
@@ -99,29 +102,39 @@ def test_parameter_count():
     assert count == 64 * 256 + 128 * 5 + 128 * 36 + 5 * 128 + 16 * 128 + 128 + 128 * 64
 
 
+def alone(model_dim=16, state=None, **options):
+    """OLinear with Mamba in the place of all its blocks."""
+    encoder = "wide-mamba" if state is None else partial(MIXERS["mamba"], state=state)
+    return OLinear.for_data(ROWS, 12, 6, model_dim=model_dim, encoder=encoder, **options)
+
+
 class TestInTheEncodersPlace:
     def test_there_is_nothing_but_mamba_between_encode_and_decode(self):
         model, x = (
-            mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3, state=4, fold=False).double().eval(),
+            alone(embed_dim=3, state=4, fold=False).double().eval(),
             features(2, 12, 5),
         )
-        mamba = model.blocks[0][0].mixer
+        mamba = model.blocks[0].encoder
         normed, stats = model.revin(x)
         expected = model.revin.inverse(model.decode(mamba(model.encode(normed.mT))).mT, stats)
         torch.testing.assert_close(model(x), expected)
         assert not any(isinstance(module, torch.nn.LayerNorm) for module in model.modules())
 
     def test_it_has_the_bases_of_its_rows(self):
-        model = mamba_olinear(ROWS, 12, 6, model_dim=16)
+        model = alone()
         torch.testing.assert_close(model.input_transform.basis, OrthoTrans.fit(ROWS, 12).basis)
         torch.testing.assert_close(model.output_transform.basis, OrthoTrans.fit(ROWS, 6).basis)
 
     def test_folded_and_compact_walks_are_the_plain_one(self):
-        model, x = mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3).double().eval(), features(40, 12, 5)
+        model, x = alone(embed_dim=3).double().eval(), features(40, 12, 5)
         torch.testing.assert_close(model(x), model.plain_walk(x))
         torch.testing.assert_close(model.compact()(x), model.plain_walk(x).detach())
 
     def test_gradient_reaches_every_parameter(self):
-        model = mamba_olinear(ROWS, 12, 6, model_dim=16, embed_dim=3)
+        model = alone(embed_dim=3)
         model(torch.randn(4, 12, 5)).square().sum().backward()
         assert all((parameter.grad != 0).any() for parameter in model.parameters())
+
+    def test_the_comparisons_state_is_as_long_as_the_width(self):
+        assert alone().blocks[0].encoder.log_decay.shape == (16, 32)
+        assert len(alone(blocks=3).blocks) == 1

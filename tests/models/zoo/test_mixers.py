@@ -17,7 +17,7 @@ from olinear.nn import OLinear
 from olinear.nn.mixers import find_mixer
 
 ROWS = np.random.default_rng(0).normal(size=(60, 5))
-WITHOUT_ORDER = {"attention", "flowformer", "flatten"}
+WITHOUT_ORDER = {"attention", "flowformer", "flatten", "sub-adjacent"}
 # The softmax does not see what all keys have in common.
 BLIND = {"attention": {"key.bias"}, "enhanced": {"key.bias"}}
 
@@ -100,6 +100,14 @@ class TestAgainstSlowFormulas:
             return np.array(rows)
 
         assert_equals_slow(build("flatten"), head)
+
+    def test_sub_adjacent(self):
+        def head(w, number, q, k, v):
+            sharp = w["sharpness"][number, 0, 0]
+            weights = softmax(sharp * q, axis=1) @ softmax(sharp * k, axis=1).T
+            return weights / weights.sum(1, keepdims=True) @ v
+
+        assert_equals_slow(build("sub-adjacent"), head)
 
     def test_flatten_as_its_authors_have_it(self):
         """Norms over all heads, a scale, key positions, and the values of two neighbours on each side."""

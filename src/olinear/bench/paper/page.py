@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from os.path import relpath
 from pathlib import Path
 
-from olinear.bench.paper.listing import Item, OfNumbers, OfPicture, items
 from olinear.bench.paper.judging import Evidence, Verdict, judge
+from olinear.bench.paper.listing import Item, OfNumbers, OfPicture, items
 from olinear.bench.paper.numbers import read_numbers
 
 HEAD = """# The paper, item by item

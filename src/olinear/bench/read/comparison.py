@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from olinear.bench.read.summary import DECIMALS
 from olinear.bench.spec.identity import TaskKey, Variant
-from olinear.bench.spec.study import NOTHING, Place, Printed, Study, printed
+from olinear.bench.spec.study import NOTHING, Place, Printed, Study
 from olinear.bench.store.rows import Row
 
 
@@ -24,6 +24,7 @@ class MethodScore:
     mae: float | None
     by_horizon: Sequence[Mapping[int, float]]  # the MSE of each seed, for each horizon
     paper: Printed
+    moved: float | None = None  # how far NormLin's weights went from their start, mean over rows that say so
 
     @property
     def spread(self) -> float | None:
@@ -45,6 +46,7 @@ class Gap(NamedTuple):
 
 
 Found = dict[tuple[str, Variant, TaskKey], list[Row]]  # by model, variant and task
+VariantOf = Callable[[str, TaskKey, str], Variant | None]  # by model, task and method; None where it has no rows
 Verdict = Literal["the same order", "reversed", "tied here", "tied in the paper"]
 
 
@@ -128,17 +130,19 @@ class Comparison:
         return "the same order" if (theirs < 0) == (self.gap(a, b).mean < 0) else "reversed"
 
 
-def compare(study: Study, rows: Iterable[Row]) -> list[Comparison]:
-    """A comparison for each model and dataset of the study."""
+def compare(study: Study, rows: Iterable[Row], variant_of: VariantOf | None = None) -> list[Comparison]:
+    """A comparison for each model and dataset of the study; a method's rows may be of other variants than its own."""
+    variant_of = variant_of or (lambda model, key, method: study.variant(method))
     found: Found = defaultdict(list)
     for row in (row for row in rows if row.is_result):
         found[row.model, row.variant, row.key].append(row)
-    return [_compare(study, model, place, found) for model in study.models for place in study.on]
+    return [_compare(study, model, place, found, variant_of) for model in study.models for place in study.on]
 
 
-def _compare(study: Study, model: str, place: Place, found: Found) -> Comparison:
+def _compare(study: Study, model: str, place: Place, found: Found, variant_of: VariantOf) -> Comparison:
     by_method = {
-        method: {key: found[model, study.variant(method), key] for key in place.tasks} for method in study.methods
+        method: {key: _rows_of(found, model, variant_of(model, key, method), key) for key in place.tasks}
+        for method in study.methods_of(model)
     }
     keys = _common_tasks([[key for key in place.tasks if results[key]] for results in by_method.values()])
     scores = [
@@ -146,6 +150,10 @@ def _compare(study: Study, model: str, place: Place, found: Found) -> Comparison
         for method, results in by_method.items()
     ]
     return Comparison(model, place, tuple(key.horizon for key in keys), tuple(scores))
+
+
+def _rows_of(found: Found, model: str, variant: Variant | None, key: TaskKey) -> list[Row]:
+    return [] if variant is None else found[model, variant, key]
 
 
 def _common_tasks(done: Sequence[list[TaskKey]]) -> list[TaskKey]:
@@ -161,7 +169,9 @@ def _score(method: str, by_task: Sequence[Sequence[Row]], paper: Printed) -> Met
     if not by_task or not all(by_task):
         return MethodScore(method, None, None, [], paper)
     mse, mae = (fmean(fmean(row.scores[name] for row in rows) for rows in by_task) for name in ("mse", "mae"))
-    return MethodScore(method, mse, mae, [{row.seed: row.scores["mse"] for row in rows} for rows in by_task], paper)
+    by_horizon = [{row.seed: row.scores["mse"] for row in rows} for rows in by_task]
+    moved = [row.normlin_moved for rows in by_task for row in rows if row.normlin_moved is not None]
+    return MethodScore(method, mse, mae, by_horizon, paper, fmean(moved) if moved else None)
 
 
 def _gaps(ours: Mapping[int, float], others: Mapping[int, float]) -> list[float]:
@@ -182,7 +192,7 @@ def _spread_of_mean(by_horizon: Sequence[Sequence[float]]) -> float | None:
 
 def _printed(study: Study, model: str, place: Place, keys: Sequence[TaskKey], method: str) -> Printed:
     """The paper's scores over the same horizons, if it prints them all, or else its mean over all horizons."""
-    table = printed(study.name)
+    table = study.printed
     single = [table.get((model, key, method), NOTHING) for key in keys]
     if single and all(None not in scores for scores in single):
         return Printed(*(fmean(column) for column in zip(*single, strict=True)))

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
 from olinear.bench.read.summary import spread
+from olinear.bench.spec.datafiles import data_rows
 from olinear.bench.spec.identity import TaskKey, Variant
-from olinear.bench.spec.task import in_order
+from olinear.bench.spec.task import in_order, published
 from olinear.bench.store.rows import Row
 from olinear.core import ConfigError
 
@@ -29,6 +31,23 @@ class MeasuredScore:
     variant: Variant
     seeds: int
     means: Mapping[str, Mean]
+
+    @property
+    def paper(self) -> Mapping[str, float]:
+        """What the paper prints of the model's main variant, by metric."""
+        if not self.variant.is_main:
+            return {}
+        return published().get(self.key, {}).get(self.model, {}) | more_metrics().get((self.model, self.key), {})
+
+
+@cache
+def more_metrics() -> dict[tuple[str, TaskKey], dict[str, float]]:
+    """The paper's scale-free metrics, by model and task."""
+    found = {}
+    for row in data_rows("more_metrics.csv"):
+        model, dataset, lookback, horizon = (row.pop(name) for name in ("model", "dataset", "lookback", "horizon"))
+        found[model, TaskKey(dataset, int(lookback), int(horizon))] = {name: float(row[name]) for name in row}
+    return found
 
 
 def measure_rows(rows: Iterable[Row], metrics: Sequence[str], keys: Iterable[TaskKey]) -> list[MeasuredScore]:

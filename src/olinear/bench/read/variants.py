@@ -10,9 +10,9 @@ from statistics import fmean
 from olinear.bench.read.summary import spread
 from olinear.bench.spec.datafiles import data_rows
 from olinear.bench.spec.identity import TaskKey, Variant
-from olinear.bench.spec.study import NOTHING, Printed, printed
+from olinear.bench.spec.study import NOTHING, Printed, find_study
 from olinear.bench.spec.task import in_order
-from olinear.bench.spec.variants import SEARCH
+from olinear.bench.spec.variants import LOOKBACKS, SEARCH
 from olinear.bench.store.rows import Row
 from olinear.models import MAIN
 
@@ -50,12 +50,14 @@ class VariantScore:
 def paper_scores(variant: Variant, model: str = MAIN) -> dict[Place, Printed]:
     """What the paper has of a variant."""
     found: dict[Place, Printed] = {}
-    if variant.method:
-        for (of, key, method), scores in printed(variant.name).items():
+    if variant.method and not variant.also:
+        for (of, key, method), scores in find_study(variant.name).printed.items():
             if (of, method) == (model, variant.method):
                 found[key if isinstance(key, TaskKey) else (*key, ALL_HORIZONS)] = scores
         return found
-    name = variant.name if variant.name == "few-shot" else str(variant)  # the paper does not say which end
+    name = str(variant)
+    if variant.name == "few-shot" and not variant.also:
+        name = variant.name  # the paper does not say which end
     for row in data_rows("protocols.csv", model=model, variant=name):
         horizon = row["horizon"] if row["horizon"] == ALL_HORIZONS else int(row["horizon"])
         found[row["dataset"], int(row["lookback"]), horizon] = Printed(float(row["mse"]), float(row["mae"]))
@@ -63,9 +65,12 @@ def paper_scores(variant: Variant, model: str = MAIN) -> dict[Place, Printed]:
 
 
 def choose_lookback(rows: Iterable[Row]) -> list[Row]:
-    """Of the rows that differ only in their lookback, the one with the lowest validation loss; ties to the shorter."""
+    """Of the rows that differ only in their lookback, the one with the lowest validation loss; ties to the shorter.
+
+    Lookbacks that the search does not look at have rows of other experiments.
+    """
     groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
-    for row in (row for row in rows if row.is_result):
+    for row in (row for row in rows if row.is_result and row.key.lookback in LOOKBACKS):
         groups[row.key._replace(lookback=0), row.model, row.variant, row.seed].append(row)
     return [min(group, key=_loss_then_lookback) for group in groups.values()]
 
@@ -80,7 +85,7 @@ def score_variant(rows: Iterable[Row], variant: Variant, model: str = MAIN) -> l
     found = {row.job: row for row in rows if row.model == model and row.is_result}.values()
     ours = [row for row in found if row.variant == variant]
     main = [row for row in found if row.variant.is_main]
-    searched = variant.name == SEARCH
+    searched = variant.has(SEARCH)
     if searched:
         ours = choose_lookback(ours)
     by_task: dict[TaskKey, list[Row]] = defaultdict(list)

@@ -22,7 +22,7 @@ from olinear.models.zoo import square_images
 from olinear.nn import OrthoTrans
 
 LONG = 20 * 60.0  # seconds on one thread; a longer job has the machine for itself
-SLOWER = {"mamba": 4.0, "reformer": 4.0}  # than NormLin, at 170 series: they go step by step, or sort
+SLOWER = {"mamba": 4.0, "wide-mamba": 40.0, "reformer": 4.0}  # than NormLin, at 170 series: step by step, or sorting
 # About when a run is at its best; how long early stopping lets it go is not known before.
 TYPICAL_BEST = {"type1": 7, "type3": 20, "stairs": 7}
 
@@ -110,7 +110,9 @@ def estimate(recipe: Recipe, speed: float) -> Estimate:
     """Of a recipe: its matrix products, the optimizer's pass over the weights, and the rest."""
     training, (dataset, split) = recipe.training, recipe.trained
     forward, weights = _count(recipe)
-    step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(recipe.options.get("mixer", ""), 1.0)
+    step = (3 * forward / speed + 2e-9 * weights + 5e-3) * SLOWER.get(
+        recipe.options.get("encoder") or recipe.options.get("mixer", ""), 1.0
+    )
     rows_trained = recipe.train_share * len(dataset.split_rows(dataset.rows, split).train)
     windows = max(rows_trained - recipe.key.lookback - recipe.key.horizon, 1)
     typical = TYPICAL_BEST.get(training.schedule, training.max_epochs)

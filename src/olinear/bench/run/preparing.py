@@ -14,7 +14,8 @@ from olinear.bench.spec.recipes import Bases, Recipe, Source
 from olinear.data.datasets import load_values, require
 from olinear.data.frames import StandardScaler
 from olinear.data.windows import Split, Windows
-from olinear.models.plugins import with_orthotrans
+from olinear.models.plugins import orthotrans_in_patches, with_orthotrans
+from olinear.models.zoo import SkipOLinear
 from olinear.nn import NormLin, OrthoTrans, series_correlation
 
 
@@ -48,7 +49,9 @@ def build_model(recipe: Recipe, source: Series, rows: range, folder: Path | None
     known = source.scaled[rows.start : rows.stop]
     _, lookback, horizon = recipe.key
     options = dict(recipe.options) | mixer_option(recipe, known)
-    if recipe.bases is None:
+    if recipe.skip:
+        model = models.build_model(SkipOLinear, known, lookback, horizon, basis=recipe.skip, **options)
+    elif recipe.bases is None:
         model = models.build_model(recipe.model, known, lookback, horizon, **options)
     else:
         basis_rows = _basis_rows(recipe, recipe.bases, source, rows, folder)
@@ -57,6 +60,8 @@ def build_model(recipe: Recipe, source: Series, rows: range, folder: Path | None
             "output_transform": OrthoTrans.fit(basis_rows, horizon, recipe.bases.output or recipe.bases.kind),
         }
         model = models.empty_model(recipe.model, known.shape[1], lookback, horizon, **options, **transforms)
+    if recipe.orthotrans == "patches":
+        return orthotrans_in_patches(model, known, copy=False)
     return with_orthotrans(model, lookback, horizon, known, copy=False) if recipe.orthotrans else model
 
 

@@ -1,7 +1,9 @@
 """One job from raw file to scores: split, scale, train with validation-only selection, score every test window."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,17 +11,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.optim import Optimizer
 
 from olinear.bench.run.preparing import Series, build_model, load_series, training_rows
 from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.recipes import Recipe
 from olinear.bench.store.rows import Row
-from olinear.core import DataError
+from olinear.core import ConfigError, DataError
 from olinear.core.runtime import commit, computing_in, on_same_device, peak_memory, versions
 from olinear.data.windows import Windows
 from olinear.evaluation import Context, Scores, SeasonalScale, evaluate, window_errors
 from olinear.models import answer, for_inference, windows_at_once
-from olinear.training import TrainingReport, train
+from olinear.nn import NormLin
+from olinear.training import OPTIMIZERS, TrainingConfig, TrainingReport, train
 
 
 class Outcome(NamedTuple):
@@ -39,7 +43,9 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
     torch.manual_seed(job.seed)
     rows = training_rows(recipe, len(source.split.train))
     model = build_model(recipe, source, rows, folder)
+    start = [weight.detach().clone() for weight in normlin_weights(model)]
     report = train_recipe(model, recipe, source, rows, job.seed, checkpoint)
+    moved = _moved(start, normlin_weights(model))
     test = on_same_device(model, target.windows(target.split.test, lookback, horizon))
     compact = for_inference(model, report.precision)
     # A model whose forecast depends on its batch sees batches of the size it was trained with.
@@ -49,7 +55,7 @@ def run_job(job: JobKey, recipe: Recipe, folder: Path | None, checkpoint: Path) 
         scores = evaluate(compact, test, at_once, context=past)
     if not (math.isfinite(scores.mse) and math.isfinite(scores.mae)):
         raise DataError(f"the scores are no numbers: MSE {scores.mse}, MAE {scores.mae}")
-    row = _row(job, scores, report, sum(parameter.numel() for parameter in model.parameters()))
+    row = replace(_row(job, scores, report, model), normlin_moved=moved)
     if not job.is_first:
         return Outcome(row)
     with computing_in(report.precision, report.kernels):
@@ -66,10 +72,38 @@ def train_recipe(
     starts = replace(source.split, train=rows).starts(rows, lookback, horizon)
     training = Windows(source.scaled, lookback, horizon, starts)
     validation = source.windows(source.split.validation, lookback, horizon)
-    return train(model, training, validation, config, checkpoint=checkpoint, resume=True, progress=False)
+    make = None if recipe.normlin_rate == 1 else partial(_with_normlin_rate, model, recipe.normlin_rate)
+    return train(
+        model, training, validation, config, optimizer=make, checkpoint=checkpoint, resume=True, progress=False
+    )
 
 
-def _row(job: JobKey, scores: Scores, report: TrainingReport, parameters: int) -> Row:
+def normlin_weights(model: nn.Module) -> list[nn.Parameter]:
+    """The W of every NormLin that learns."""
+    return [each.weight for each in model.modules() if isinstance(each, NormLin) and each.fixed is None]
+
+
+def _with_normlin_rate(
+    model: nn.Module, factor: float, parameters: Sequence[nn.Parameter], config: TrainingConfig
+) -> Optimizer:
+    """The optimizer of the config, with another rate for NormLin's matrices."""
+    own = {id(weight) for weight in normlin_weights(model)}
+    if not own:
+        raise ConfigError("normlin-rate is for models with a NormLin that learns, and this one has none")
+    optimizer = OPTIMIZERS[config.optimizer]([each for each in parameters if id(each) not in own], config)
+    optimizer.add_param_group({"params": [each for each in parameters if id(each) in own], "rate_factor": factor})
+    return optimizer
+
+
+def _moved(start: Sequence[torch.Tensor], end: Sequence[torch.Tensor]) -> float | None:
+    """|W - W₀| / |W₀|, all matrices taken together."""
+    if not start:
+        return None
+    before, after = (torch.cat([each.detach().cpu().flatten() for each in weights]) for weights in (start, end))
+    return float((after - before).norm() / before.norm())
+
+
+def _row(job: JobKey, scores: Scores, report: TrainingReport, model: nn.Module) -> Row:
     return Row(
         job=job,
         scores=dict(scores),
@@ -77,7 +111,7 @@ def _row(job: JobKey, scores: Scores, report: TrainingReport, parameters: int) -
         best_epoch=report.best_epoch,
         epochs=report.epochs,
         seconds=round(report.seconds, 1 if report.seconds >= 1 else 3),
-        parameters=parameters,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
         peak_memory_mb=peak_memory(),
         versions=versions(),
         commit=commit(),

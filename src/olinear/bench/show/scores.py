@@ -40,16 +40,19 @@ def dataset_table(scores: Sequence[DatasetScore]) -> ResultTable:
 
 
 def measured_table(scores: Sequence[MeasuredScore], metrics: Sequence[str]) -> ResultTable:
-    """A row a task, model and variant: each metric's mean over the seeds, and its spread."""
+    """A row a task, model and variant: each metric's mean over the seeds, its spread, the paper's if it has some."""
     columns = [Column("dataset", False), Column("lookback"), Column("horizon")]
     columns += [Column("model", False), Column("variant", False), Column("seeds")]
+    printed = {name for score in scores for name in score.paper}
     for name in metrics:
         columns += [Column(name), Column(f"{name} spread", decimals=4)]
+        columns += [Column(f"paper {name}")] * (name in printed)
     table = ResultTable(columns, [])
     for score in scores:
         cells: list[Cell] = [*score.key, score.model, str(score.variant), score.seeds]
         for name in metrics:
             cells += score.means.get(name, (None, None))
+            cells += [score.paper.get(name)] * (name in printed)
         table.cells.append(cells)
     return table
 

@@ -9,11 +9,17 @@ from olinear.bench.show.tables import Cell, Column, ResultTable
 
 
 def study_table(comparisons: Sequence[Comparison]) -> ResultTable:
-    """A row a method: ours, spread, the paper's, and the places of both; the best of ours is bold."""
+    """A row a method: ours, spread, the paper's, and the places of both; the best of ours is bold.
+
+    `W moved` is |W - W₀| / |W₀| of NormLin's weights, for rows that have it.
+    """
     names = ("seeds", "MSE", "MSE spread", "paper MSE", "MAE", "paper MAE", "place", "paper place")
     columns = [Column("model", False), Column("dataset", False), Column("lookback"), Column("horizons", False)]
     columns.append(Column("method", False))
-    table = ResultTable([*columns, *(Column(name, decimals=4 if "spread" in name else 3) for name in names)], [])
+    has_moved = any(score.moved is not None for comparison in comparisons for score in comparison.scores)
+    further = [Column("W moved")] * has_moved
+    numbers = [Column(name, decimals=4 if "spread" in name else 3) for name in names]
+    table = ResultTable([*columns, *numbers, *further], [])
     for comparison in comparisons:
         ours = [score.mse for score in comparison.scores]
         paper = [score.paper.mse for score in comparison.scores]
@@ -21,8 +27,9 @@ def study_table(comparisons: Sequence[Comparison]) -> ResultTable:
         for score in comparison.scores:
             cells: list[Cell] = [comparison.model, place.dataset, place.lookback, comparison.over, score.method]
             cells += [score.seeds, score.mse, score.spread, score.paper.mse, score.mae, score.paper.mae]
-            table.cells.append([*cells, _rank(score.mse, ours), _rank(score.paper.mse, paper)])
-            if table.cells[-1][-2] == 1:
+            places = _rank(score.mse, ours), _rank(score.paper.mse, paper)
+            table.cells.append([*cells, *places, *[score.moved] * has_moved])
+            if places[0] == 1:
                 table.bold.add((len(table.cells) - 1, len(columns) + names.index("MSE")))
     return table
 

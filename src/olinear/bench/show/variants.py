@@ -16,14 +16,14 @@ def variant_table(
 ) -> ResultTable:
     """A row a task: ours, its spread over seeds, our main result, the ratio to it, the paper's of the same variant."""
     columns = [Column("dataset", False), Column("lookback"), Column("horizon"), Column("seeds")]
-    if variant.name == SEARCH:
+    if variant.has(SEARCH):
         columns.append(Column("chosen lookback", False))
     for metric in metrics:
         columns += [Column(metric), Column(f"{metric} spread", decimals=4), Column(f"main {metric}")]
         columns += [Column(f"{metric} ratio"), Column(f"paper {metric}")]
     table = ResultTable(columns, [])
     for score in scores:
-        chosen = [" ".join(map(str, score.lookbacks))] if variant.name == SEARCH else []
+        chosen = [" ".join(map(str, score.lookbacks))] if variant.has(SEARCH) else []
         cells: list[Cell] = [*score.key, score.seeds, *chosen]
         for one in (_measure(score, metric) for metric in metrics):
             cells += [one.ours, one.spread, one.main, one.ratio, one.paper]

@@ -1,13 +1,15 @@
 """What names a task, a variant and a job, each with one spelling: in files, cells, arguments and messages."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from olinear.core import ConfigError
 from olinear.models import MAIN
 
 FIRST_SEED = 2023
+AND = ","  # between the parts of a variant; no name or value has it
 _TASK = re.compile(r"(?P<dataset>\S+) (?P<lookback>\d+)->(?P<horizon>\d+)")
 _JOB = re.compile(rf"{_TASK.pattern} (?P<model>\S+)(?: (?P<variant>.+))? seed (?P<seed>\d+)", re.DOTALL)
 
@@ -38,24 +40,49 @@ class TaskKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Variant:
-    """How a job differs from the main one: `main`, `name`, `name=value`, or a method of a study, `study/method`."""
+    """How a job differs from the main one: `main`, `name`, `name=value`, or a method of a study, `study/method`.
+
+    Several at once are written with commas: `OLinear-C,lookback-search`.
+    """
 
     name: str = "main"  # or the study's
     value: str = ""
     method: str = ""
+    also: tuple["Variant", ...] = ()  # each a single one
 
     def __str__(self) -> str:
+        if self.also:
+            return AND.join(map(str, self.parts))
         return f"{self.name}/{self.method}" if self.method else f"{self.name}={self.value}" if self.value else self.name
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """The inverse of `str`; whether there is such a variant is for `find_variant` to say."""
+        first, *others = map(cls._parse_one, text.split(AND))
+        return replace(first, also=tuple(others))
+
+    @classmethod
+    def _parse_one(cls, text: str) -> Self:
         name, mark, rest = re.fullmatch(r"([^/=]*)([/=]?)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
         return cls(name, method=rest) if mark == "/" else cls(name, rest)
+
+    @classmethod
+    def join(cls, parts: Sequence["Variant"]) -> "Variant":
+        """Several single ones as one; none are the main one."""
+        return replace(parts[0], also=tuple(parts[1:])) if parts else cls()
+
+    @property
+    def parts(self) -> "tuple[Variant, ...]":
+        """The single ones that it is made of."""
+        return (replace(self, also=()), *self.also)
 
     @property
     def is_main(self) -> bool:
         return self == MAIN_VARIANT
+
+    def has(self, name: str) -> bool:
+        """Whether one of its parts is of that name."""
+        return any(part.name == name for part in self.parts)
 
 
 MAIN_VARIANT = Variant()

@@ -9,6 +9,7 @@ from olinear.core.settings import TrainingConfig
 from olinear.data.datasets import Dataset
 
 End = Literal["first", "last"]
+Place = Literal["", "around", "patches"]
 
 
 class Source(NamedTuple):
@@ -43,7 +44,9 @@ class Recipe:
     bases: Bases | None = None  # None: what the model itself makes of its training rows
     normlin: Mapping[str, Any] = field(default_factory=dict)  # of NormLin in the mixer's place
     correlation: bool = False  # its matrix is made of the training rows' correlation and not learnt
-    orthotrans: bool = False  # around the model
+    orthotrans: Place = ""  # around the model, or in each of its patches
+    normlin_rate: float = 1.0  # of NormLin's matrix, over that of the other weights
+    skip: str = ""  # the fixed basis of the network that the paper's rows of fixed bases are of, which is built instead
 
     @property
     def basis_rows(self) -> Source:

@@ -17,8 +17,10 @@ Basis = Literal[
     "pearson", "published", "fourier", "haar", "dmey", "chebyshev", "laguerre", "legendre", "identity"
 ]  # fmt: skip
 Mixing = Literal[
-    "normlin", "linear", "attention", "reformer", "flowformer", "flatten", "mamba", "enhanced", "none"
+    "normlin", "linear", "attention", "reformer", "flowformer", "flatten", "sub-adjacent", "mamba", "wide-mamba",
+    "enhanced", "none"
 ]  # fmt: skip
+FixedBasis = Literal["fourier", "haar", "dmey", "chebyshev", "laguerre", "legendre"]
 Transform = Literal["softplus", "softmax", "sigmoid", "relu", "identity"]
 Norm = Literal["l1", "l2"]
 
@@ -27,21 +29,24 @@ class Method(Strict):
     """What a row of a study changes in a task's recipe."""
 
     same_as: str | None = Field(None, alias="is")
+    models: tuple[str, ...] = ()  # whose it is, if not all of the study's
     basis: Basis | None = None
     output_basis: Basis | None = None
     mixer: Mixing | None = None
+    encoder: Mixing | None = None  # in the place of all blocks
     pre_linear: bool | None = None
     post_linear: bool | None = None
     temporal: Literal["normlin", "none"] | None = None
     transform: Transform | None = None
     norm: Norm | None = None
     correlation: bool = False
-    orthotrans: bool = False
+    orthotrans: Literal["", "around", "patches"] = ""
+    skip: FixedBasis | None = None  # the network of the paper's rows of fixed bases, with this one
     options: dict[str, Any] = Field(default_factory=dict)  # further ones
 
     @model_validator(mode="after")
     def _is_sound(self) -> "Method":
-        if self.same_as is not None and self.model_fields_set != {"same_as"}:
+        if self.same_as is not None and not self.model_fields_set <= {"same_as", "models"}:
             raise ValueError("what is the same as another variant changes nothing itself")
         return self
 
@@ -49,7 +54,7 @@ class Method(Strict):
     def parts(self) -> dict[str, Any]:
         """The model's options, for those of its parts that are named here; None is no such part."""
         layers = {"pre_linear": self.pre_linear, "post_linear": self.post_linear}
-        given: dict[str, Any] = {"mixer": self.mixer, "temporal": self.temporal, **layers}
+        given: dict[str, Any] = {"mixer": self.mixer, "encoder": self.encoder, "temporal": self.temporal, **layers}
         parts = {name: part for name, part in given.items() if part is not None}
         return {name: None if part == NONE else part for name, part in parts.items()} | self.options
 
@@ -82,6 +87,16 @@ class Study(Strict):
     orthogonal: bool = True  # whether its methods are of models that have orthogonal bases
     on: tuple[Place, ...]
     methods: dict[str, Method]
+    table: str = ""  # the study whose printed table it has, if not one of its own
+
+    @property
+    def printed(self) -> "PrintedTable":
+        """What the paper prints of its methods."""
+        return printed(self.table or self.name)
+
+    def methods_of(self, model: str) -> list[str]:
+        """The methods that a model of its has."""
+        return [name for name, method in self.methods.items() if not method.models or model in method.models]
 
     def variant(self, method: str) -> Variant:
         """What the results call a method."""
@@ -123,10 +138,13 @@ class Printed(NamedTuple):
 NOTHING = Printed(None, None)
 
 
+PrintedTable = dict[tuple[str, TaskKey | tuple[str, int], str], Printed]
+
+
 @cache
-def printed(study: str) -> dict[tuple[str, TaskKey | tuple[str, int], str], Printed]:
+def printed(study: str) -> PrintedTable:
     """The paper's table of a study: (model, task or (dataset, lookback) for a mean over horizons, method) -> scores."""
-    found: dict[tuple[str, TaskKey | tuple[str, int], str], Printed] = {}
+    found: PrintedTable = {}
     for row in data_rows("study_tables.csv", study=study):
         place = row["dataset"], int(row["lookback"])
         key = place if row["horizon"] == "avg" else TaskKey(*place, int(row["horizon"]))

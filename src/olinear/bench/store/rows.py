@@ -39,10 +39,11 @@ class Facts:
     validation_loss: float | None = None
     precision: str = ""  # that it was trained and scored with; empty in rows of before, which are of float32
     kernels: str = ""  # whose kernels multiplied; empty in rows of before, which are of torch
+    normlin_moved: float | None = None  # |W - W₀| / |W₀| of all NormLin weights together; None without one
 
 
 FACTS = tuple(each.name for each in fields(Facts))
-LATER = ("precision", "kernels")  # facts that a file has only if a row of it does
+LATER = ("precision", "kernels", "normlin_moved")  # facts that a file has only if a row of it does
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def columns_of(rows: Sequence[Row]) -> list[str]:
     """The columns of a file that holds these rows."""
     metrics = dict.fromkeys(name for row in rows for name in row.scores)
     other = dict.fromkeys(name for row in rows for name in row.other)
-    facts = [name for name in FACTS if name not in LATER or any(getattr(row, name) for row in rows)]
+    facts = [name for name in FACTS if name not in LATER or any(getattr(row, name) not in ("", None) for row in rows)]
     return ["schema", *JOB, *metrics, *facts, *other]
 
 

@@ -3,6 +3,7 @@
 import typer
 
 from olinear.cli.bench.costs import costs
+from olinear.cli.bench.curves import curves
 from olinear.cli.bench.rank import rank
 from olinear.cli.bench.report import report
 from olinear.cli.bench.run import run
@@ -13,5 +14,5 @@ bench = typer.Typer(
     help="Rerun the paper's 140 tasks, or run your own, and read the results next to the published ones.",
     no_args_is_help=True,
 )
-for command in (run, table, rank, report, study, costs):
+for command in (run, table, rank, curves, report, study, costs):
     bench.command()(command)

@@ -26,9 +26,10 @@ def run(
     variant: Annotated[
         list[str] | None,
         typer.Option(
-            help="main, OLinear-C, lookback-search, few-shot=first, few-shot=last, zero-shot=ETTh1, q-ratio=0.2, "
-            "swapped-q=Power, embed=8, rank=16, STUDY/METHOD such as bases/Fourier, setting=NAME of models.toml; may "
-            "be repeated."
+            help="main, OLinear-C, lookback-search, lookback=48, few-shot=first, few-shot=last, share=0.2, "
+            "zero-shot=ETTh1, q-ratio=0.2, swapped-q=Power, embed=8, blocks=3, width=256, lr=1e-3, schedule=cosine, "
+            "epochs=40, normlin-rate=10, rank=16, STUDY/METHOD such as bases/Fourier, setting=NAME of models.toml; "
+            "several at once with commas, as OLinear-C,lookback-search; may be repeated."
         ),
     ] = None,
     seeds: Seeds = 1,

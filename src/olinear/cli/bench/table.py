@@ -31,6 +31,9 @@ def table(
     data: Data = None,
     by: Annotated[Literal["task", "dataset"], typer.Option(help="A row for each; datasets are means.")] = "task",
     worse: Annotated[bool, typer.Option("--worse", help="Only tasks clearly worse than published, and why.")] = False,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="How far seeds lie apart, of tasks and of means over horizons.")
+    ] = False,
     models: Annotated[bool, typer.Option("--models", help="The same as `olinear bench rank`.")] = False,
     metric: Metrics = None,
     variant: Annotated[str, typer.Option(help="A variant next to our main results.")] = "main",
@@ -40,19 +43,26 @@ def table(
 
     Beneath are the figures over all tasks (for CSV on standard error). Ours is bold where no published baseline is
     better. --worse shows only the tasks whose MSE is more than 5 % above the published one, and the remark on each in
-    the results' remarks.toml. --variant shows a variant's results next to our main ones and the paper's of the same
-    variant. --metric shows any metric that the rows have. --tasks shows your own tasks, of which nothing is published.
+    the results' remarks.toml. --spread shows standard deviations over seeds, and the intervals of means over horizons,
+    next to the paper's, and names the tasks with too few seeds. --variant shows a variant's results next to our main
+    ones and the paper's of the same variant. --metric shows any metric that the rows have, next to what the paper
+    prints of it (mse, mae, r2, pearson, and window_mase, its MASE). --tasks shows your own tasks, of which nothing is
+    published.
 
     Example: olinear bench table --by dataset --format markdown
     """
     check_out(written.out, results)
     if models:
-        refuse_given(context, ("by", "worse", "variant", "model"), "is not for --models, which ranks the main results")
+        others = ("by", "worse", "spread", "variant", "model")
+        refuse_given(context, others, "is not for --models, which ranks the main results")
         show_ranking(results, wanted, metric, written)
     elif wanted.tasks is not None:
-        refuse_given(context, ("by", "worse", "suite"), "compares with the paper, which is not for --tasks")
+        refuse_given(context, ("by", "worse", "spread", "suite"), "compares with the paper, which is not for --tasks")
         _, keys = select_own(wanted.tasks, wanted)
         _show_measured(_pick(context, read_rows(results), model, variant), keys, metric or BOTH, written)
+    elif spread:
+        refuse_given(context, ("by", "worse", "metric"), "is not for --spread, which shows MSE and MAE")
+        _show_spread(results, select(model, wanted.suite, wanted.dataset, wanted.horizon), variant, written)
     else:
         view: View = "worse" if worse else by
         if worse:
@@ -140,6 +150,18 @@ def _show_variant(rows: "list[Row]", selection: "Selection", variant: "Variant",
     lines = variant_lines(scores, variant, selection.model)
     parts = [variant_table(scores, variant, [name]) for name in ("MSE", "MAE")]
     deliver(variant_table(scores, variant), lines, written, parts)
+
+
+def _show_spread(results: Path, selection: "Selection", variant: str, written: Written) -> None:
+    from olinear.bench import find_variant, measure_spread, spread_lines, spread_table
+
+    chosen = find_variant(variant)
+    scores, few = measure_spread(rows_of(results, selection.model, str(chosen)), selection, chosen)
+    if not scores:
+        raise DataError("no task of these has several seeds: make some with `olinear bench run --seeds 7`")
+    lines = spread_lines(scores, few, f"--model {selection.model} --variant {chosen}")
+    parts = [spread_table(scores, [name]) for name in ("MSE", "MAE")]
+    deliver(spread_table(scores), lines, written, parts)
 
 
 def _name_missing(missing: "list[Missing]") -> None:

@@ -1,4 +1,4 @@
-"""OrthoTrans around any forecaster."""
+"""OrthoTrans around any forecaster, or in the patches of one that has some."""
 
 from copy import deepcopy
 
@@ -102,6 +102,30 @@ def with_orthotrans(
     for transform in () if like is None else (whole.input_transform, whole.output_transform):
         transform.to(like)  # the host's dtype and device
     return whole
+
+
+def orthotrans_in_patches(
+    model: nn.Module, train: ArrayLike | None = None, *, basis: str = "pearson", copy: bool = True
+) -> nn.Module:
+    """OrthoTrans in each patch of a forecaster that maps patches of its normalised windows, as PatchTST does.
+
+        token = W_p (Q x_p) + b_p,     Q [l, l]
+
+    The map of a patch is linear, so no other functions are reached than before: what differs is how it is trained.
+
+    Args:
+        model: one with `patch_length` l and `embed`, the linear map of a patch.
+        train: training rows `[rows, series]`, never later ones, for the data-adaptive bases.
+        basis: the name of Q, one of `olinear.nn.bases.BASES`.
+        copy: leave `model` as it is and change a copy.
+    """
+    length, embed = getattr(model, "patch_length", None), getattr(model, "embed", None)
+    if not isinstance(length, int) or not isinstance(embed, nn.Linear) or embed.in_features != length:
+        raise ConfigError(f"{type(model).__name__} has no linear map of patches: with_orthotrans stands around it")
+    model = deepcopy(model) if copy else model
+    transform = OrthoTrans.fit(train, length, basis).to(embed.weight)
+    model.embed = nn.Sequential(transform, model.embed)  # type: ignore[arg-type]
+    return model
 
 
 def _take_norm(model: nn.Module) -> nn.Module:

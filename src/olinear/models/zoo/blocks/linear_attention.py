@@ -107,3 +107,28 @@ class FocusedAttention(HeadMixer):
         sharp = x**self.power
         length, sharp_length = (torch.linalg.vector_norm(each, dim=axes, keepdim=True) for each in (x, sharp))
         return length * sharp / (sharp_length + self.eps)
+
+
+class SoftmaxAttention(HeadMixer):
+    """Sub-adjacent Transformer: linear attention whose features are a softmax of a learnt sharpness, in O(k d²).
+
+    W. Yue, X. Ying, R. Guo, D. Chen, Y. Zhu, J. Shi, B. Xing, T. Chen: Sub-adjacent Transformer: Improving Time Series
+    Anomaly Detection with Reconstruction Error from Sub-adjacent Neighborhoods. IJCAI 2024.
+
+        g(x) = softmax(s_H x) over a head's features;     y_i = g(q_i)·Σ_j g(k_j)ᵀ v_j / (g(q_i)·Σ_j g(k_j))
+
+    That this is the column of the paper's comparison that has no name is an inference from its bibliography, and so is
+    the form: the paper says no more of it than that the softmax is learnt. Nothing drops out.
+
+    Args:
+        model_dim, heads: m and H, each head with a sharpness s of its own, 1 at the start.
+    """
+
+    def __init__(self, model_dim: int, *, heads: int = 8):
+        super().__init__(model_dim, heads=heads)
+        self.sharpness = nn.Parameter(torch.ones(heads, 1, 1))
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
+        query, key = (self.sharpness * query).softmax(-1), (self.sharpness * key).softmax(-1)
+        total = query @ key.sum(-2, keepdim=True).mT  # ... H k 1
+        return query @ (key.mT @ value) / total

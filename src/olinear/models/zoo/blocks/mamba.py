@@ -1,14 +1,10 @@
 """Mamba: a selective state space that walks over the tokens, without CUDA."""
 
 import math
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
-
-from olinear.nn import CrossSeriesLearner, OLinear
 
 
 class Mamba(nn.Module):
@@ -20,12 +16,12 @@ class Mamba(nn.Module):
         s_i = exp(Δ_i A) ⊙ s_{i-1} + Δ_i B_i u_i,     y_i = C_i s_i + D u_i,     out = W_out (y ⊙ SiLU(g))
 
     The convolution, too, sees a token and those before it, so no token sees a later one: the order of series counts.
-    In the paper's comparison one Mamba stood in the place of the whole encoder (`mamba_olinear`); as a mixer inside the
-    block it has residuals, LayerNorms and feed-forward layers around it, as the others have.
+    In the paper's comparison one Mamba stood in the place of the whole encoder (`OLinear(encoder="wide-mamba")`); as a
+    mixer inside the block it has residuals, LayerNorms and feed-forward layers around it, as the others have.
 
     Args:
         model_dim: m; the inner width is `expansion` · m.
-        state: N, the length of s for each inner feature. 16 is the authors'; the comparison may have used f.
+        state: N, the length of s for each inner feature. 16 is the authors'; the comparison's was f.
         kernel: of the convolution.
         expansion: the inner width over m.
     """
@@ -80,29 +76,6 @@ def selective_scan(value: Tensor, step: Tensor, decay: Tensor, into: Tensor, out
     return torch.cat(outputs, 1)
 
 
-class MixerAlone(CrossSeriesLearner):
-    """A mixer in the place of a block: no residual, no LayerNorm, no feed-forward layers."""
-
-    def __init__(self, mixer: nn.Module):
-        nn.Module.__init__(self)
-        self.mixer = mixer
-
-    def forward(self, x: Tensor) -> Tensor:  # b n m
-        return self.mixer(x)
-
-
-def mamba_olinear(
-    train: ArrayLike, lookback: int, horizon: int, *, model_dim: int = 512, state: int = 16, **options: Any
-) -> OLinear:
-    """OLinear as the paper compared Mamba: one Mamba in the place of all blocks and of the final LayerNorm.
-
-    Args:
-        train: training rows `[rows, series]`, for the bases.
-        lookback, horizon: t and h.
-        model_dim, state: m, and Mamba's N.
-        options: of `OLinear.for_data`, but `blocks`.
-    """
-    model = OLinear.for_data(train, lookback, horizon, model_dim=model_dim, blocks=0, **options)
-    model.blocks.append(nn.Sequential(MixerAlone(Mamba(model_dim, state=state))))
-    model.norm = nn.Identity()  # type: ignore[assignment]
-    return model
+def wide_mamba(model_dim: int) -> Mamba:
+    """With a state as long as the width, as the comparison's, whose feed-forward width was that of the model."""
+    return Mamba(model_dim, state=model_dim)

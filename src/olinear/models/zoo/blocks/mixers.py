@@ -13,8 +13,8 @@ from typing import Any
 from torch import nn
 
 from olinear.models.zoo.blocks.attention import EnhancedAttention, SelfAttention
-from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention
-from olinear.models.zoo.blocks.mamba import Mamba
+from olinear.models.zoo.blocks.linear_attention import FlowAttention, FocusedAttention, SoftmaxAttention
+from olinear.models.zoo.blocks.mamba import Mamba, wide_mamba
 from olinear.models.zoo.blocks.reformer import LSHAttention
 from olinear.nn import MIXERS as MIXERS
 from olinear.nn import MixerFactory, NamedMixer
@@ -53,7 +53,15 @@ TOKEN_MIXERS = {
             own_maps=True,
             permutes=True,
         ),
+        NamedMixer(
+            "sub-adjacent",
+            _taking(SoftmaxAttention, "model_dim"),
+            takes=frozenset({"heads"}),
+            own_maps=True,
+            permutes=True,
+        ),
         NamedMixer("mamba", _taking(Mamba, "model_dim"), own_maps=True),
+        NamedMixer("wide-mamba", _taking(wide_mamba, "model_dim"), own_maps=True),
         NamedMixer("enhanced", EnhancedAttention, takes=frozenset({"heads"}), own_maps=True),
     )
 }
