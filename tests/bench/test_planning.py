@@ -119,3 +119,10 @@ def test_estimates_follow_what_a_variant_trains():
     assert estimate(recipe(second), SPEED) == estimate(recipe(first), SPEED)
     search = TaskKey("ETTm1", 720, 96)
     assert estimate(recipe(varied(JobKey(search), "lookback-search")), SPEED).seconds > whole.seconds
+
+
+def test_a_precision_is_of_jobs_whose_variant_says_nothing_of_it(data):
+    jobs = [ILI, varied(ILI, "precision=auto")]
+    plain, narrow = (make_plan(jobs, set(), data, SPEED, precision=name).jobs for name in ("float32", "bfloat16"))
+    found = [{str(each.job.variant): each.recipe.training.precision for each in plan} for plan in (plain, narrow)]
+    assert found == [{"main": "float32", "precision=auto": "auto"}, {"main": "bfloat16", "precision=auto": "auto"}]

@@ -65,7 +65,7 @@ def test_a_dry_run_lists_every_job_and_writes_nothing(data, results):
 
 def test_cheap_jobs_are_listed_first(data, results, monkeypatch):
     """Which are cheap depends on the machine, so here it has a known speed."""
-    monkeypatch.setattr("olinear.core.runtime.measuring.matrix_speed", lambda: 5e10)
+    monkeypatch.setattr("olinear.core.runtime.precision.product_speed", lambda *_: 5e10)
     lines, _ = planned("--dataset", "Exchange", data=data, results=results)
     assert [line[1] for line in lines] == ["96->192", "96->96", "96->336", "96->720"]
 

@@ -12,7 +12,7 @@ import torch
 from olinear.bench.run.preparing import mixer_option
 from olinear.bench.spec.identity import JobKey
 from olinear.bench.spec.jobs import recipe
-from olinear.bench.spec.recipes import Recipe
+from olinear.bench.spec.recipes import Recipe, with_precision
 from olinear.bench.spec.task import TaskSet
 from olinear.core import ConfigError
 from olinear.core.runtime import SMALL, count_multiplications
@@ -77,16 +77,26 @@ class Plan:
 
 
 def make_plan(
-    jobs: Sequence[JobKey], done: set[JobKey], folder: Path | None, speed: float, tasks: TaskSet | None = None
+    jobs: Sequence[JobKey],
+    done: set[JobKey],
+    folder: Path | None,
+    speed: float,
+    tasks: TaskSet | None = None,
+    precision: str = "float32",
 ) -> Plan:
-    """Leave out what is done and what has no data; order the rest by cost. `speed`: multiplications a second."""
+    """Leave out what is done and what has no data; order the rest by cost.
+
+    Args:
+        speed: multiplications a second.
+        precision: of the jobs whose variant says nothing of it.
+    """
     missing: dict[str, int] = {}
     datasets: dict[str, Dataset] = {}
     todo = []
     for job in jobs:
         if job in done:
             continue
-        found = recipe(job, tasks)
+        found = with_precision(recipe(job, tasks), precision)
         datasets |= found.sources
         absent = sorted(name for name, dataset in found.sources.items() if locate(dataset, folder) is None)
         if absent:

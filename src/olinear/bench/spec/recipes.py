@@ -1,7 +1,7 @@
 """How a job is trained and on what, as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from olinear.bench.spec.identity import TaskKey
@@ -57,3 +57,10 @@ class Recipe:
     def sources(self) -> dict[str, Dataset]:
         """The datasets it needs, by name."""
         return {each.dataset.name: each.dataset for each in (self.scored, self.trained, self.basis_rows)}
+
+
+def with_precision(recipe: Recipe, precision: str) -> Recipe:
+    """The same in another precision, unless its variant says which."""
+    if recipe.training.precision != "float32":
+        return recipe
+    return replace(recipe, training=recipe.training.model_copy(update={"precision": precision}))

@@ -24,6 +24,10 @@ Seeds = Annotated[int, typer.Option(min=1, help="How many seeds, from 2023 on.")
 Jobs = Annotated[int, typer.Option(min=1, help="Short tasks at a time, one thread each.")]
 Hours = Annotated[float | None, typer.Option(min=0, help="Stop cleanly after so long.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and its estimate.")]
+PrecisionName = Literal["float32", "auto", "bfloat16"]
+Precision = Annotated[
+    PrecisionName, typer.Option(help="Of matrix products, where a variant does not say it; each row names what it was.")
+]
 Data = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of the datasets; else OLINEAR_DATA.")]
 Results = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the results.")]
 FormatName = Literal["terminal", "markdown", "csv", "latex"]
@@ -59,6 +63,7 @@ class How:
     dry_run: DryRun = False
     data: Data = None
     results: Results = Path("results")
+    precision: Precision = "float32"
 
 
 def select(model: str, suite: str, datasets: list[str] | None, horizons: list[int] | None = None) -> "Selection":

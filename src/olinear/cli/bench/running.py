@@ -18,11 +18,12 @@ def run_jobs(wanted: "Sequence[JobKey]", how: How, tasks: "TaskSet | None" = Non
     """Do what has no result yet, or only say what that would be; whether every job went well."""
     from olinear.bench import Pool, finished, make_plan
     from olinear.cli.bench.progress import BenchProgress, print_plan
-    from olinear.core.runtime import matrix_speed
+    from olinear.core.runtime import product_speed, quicker_kernels
 
     check_data_folder(how.data)
     check_results(how.results)
-    plan = make_plan(wanted, finished(how.results), how.data, matrix_speed(), tasks)
+    speed = product_speed("float32" if how.precision == "float32" else "bfloat16", quicker_kernels())
+    plan = make_plan(wanted, finished(how.results), how.data, speed, tasks, how.precision)
     print_plan(plan, how.jobs, brief=not how.dry_run)
     if how.dry_run or not plan.jobs:
         return True

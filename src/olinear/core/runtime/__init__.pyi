@@ -43,6 +43,7 @@ from olinear.core.runtime.precision import has_bfloat16 as has_bfloat16
 from olinear.core.runtime.precision import large_product as large_product
 from olinear.core.runtime.precision import present_kernels as present_kernels
 from olinear.core.runtime.precision import present_precision as present_precision
+from olinear.core.runtime.precision import product_speed as product_speed
 from olinear.core.runtime.precision import quicker_precision as quicker_precision
 from olinear.core.runtime.precision import to_bfloat16 as to_bfloat16
 from olinear.core.runtime.provenance import commit as commit

@@ -11,7 +11,7 @@ import torch
 from olinear.core.errors import ConfigError
 from olinear.core.runtime.allocation import keeping_memory
 from olinear.core.runtime.kernels import Kernels, has_onednn, onednn_linear
-from olinear.core.runtime.measuring import best_times
+from olinear.core.runtime.measuring import best_times, on_threads
 
 Precision = Literal["float32", "bfloat16"]
 GAIN = 1.15  # by so much bfloat16 must be quicker: less is noise, and a choice must come out the same again
@@ -120,3 +120,11 @@ def large_product(device: torch.device) -> Callable[[], object]:
             return torch.nn.functional.linear(x, weight)
 
     return multiply
+
+
+def product_speed(precision: Precision, kernels: Kernels) -> float:
+    """Multiplications a second of such a product on one thread of the CPU."""
+    rows, inner = LARGE_PRODUCT
+    with on_threads(1), computing_in(precision, kernels), torch.inference_mode():
+        (best,) = best_times(large_product(torch.device("cpu")), seconds=0.0, rounds=4)
+    return rows * inner**2 / best
