@@ -52,6 +52,8 @@ def judge(item: Item, evidence: Evidence) -> Verdict:
 
 def _by_ratio(ratios: Sequence[tuple[float, float]], here: int, printed: int) -> Verdict:
     """Of MSE and MAE, ours over the printed, over all cells that have a result."""
+    if not printed:
+        return Verdict("open", "what the paper prints of it is not among our tables yet")
     if not here:
         return Verdict("not to be had", f"none of its {printed} cells is of a dataset that can be had", 0, 0, printed)
     if not ratios:
