@@ -28,7 +28,7 @@ def test_an_item_says_what_it_rests_on(tmp_path):
     shown = done("paper", "show", "long-term", "--results", str(tmp_path)).out
     assert "olinear bench run --suite long" in shown
     assert "open: none of 28 cells at hand has a result" in shown
-    assert "did you mean" in refused("paper", "show", "longterm").err
+    assert "did you mean" in refused("paper", "show", "longterm")
 
 
 def test_a_dry_run_runs_nothing(tmp_path):

@@ -1,7 +1,5 @@
 from olinear.bench.paper.drawing import draw_figure as draw_figure
 from olinear.bench.paper.drawing import find_figure_of as find_figure_of
-from olinear.bench.paper.judging import Evidence as Evidence
-from olinear.bench.paper.judging import Verdict as Verdict
 from olinear.bench.paper.judging import judge as judge
 from olinear.bench.paper.listing import Item as Item
 from olinear.bench.paper.listing import find_item as find_item
@@ -10,3 +8,5 @@ from olinear.bench.paper.page import numbers_of as numbers_of
 from olinear.bench.paper.page import paper_page as paper_page
 from olinear.bench.paper.page import picture_of as picture_of
 from olinear.bench.paper.page import reason_of as reason_of
+from olinear.bench.paper.verdict import Evidence as Evidence
+from olinear.bench.paper.verdict import Verdict as Verdict

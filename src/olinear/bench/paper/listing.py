@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from olinear.bench.read.curves import Kind
 from olinear.bench.spec.datafiles import Strict, data_settings
 from olinear.core import ConfigError
 from olinear.models import MAIN
@@ -40,6 +41,29 @@ class OfCosts(Strict):
 
     by: Literal["costs"]
     forms: tuple[str, ...]
+
+
+class OfSpread(Strict):
+    """Seven seeds next to the printed means and deviations: of single horizons, or of the mean over all."""
+
+    by: Literal["spread"]
+    variant: str = "main"
+    means: bool = False
+
+
+class OfMetrics(Strict):
+    """Other metrics of the main results, next to the printed ones."""
+
+    by: Literal["metrics"]
+    metrics: tuple[str, ...]
+
+
+class OfCurves(Strict):
+    """Curves of OLinear's error: it falls from the first to the last point, or stays within a factor of its least."""
+
+    by: Literal["curves"]
+    kinds: tuple[Kind, ...]
+    within: float | None = None
 
 
 class Holds(Strict):
@@ -77,7 +101,10 @@ class OfPicture(Strict):
     picture: str
 
 
-Answer = Annotated[OfTasks | OfVariants | OfStudy | OfCosts | OfNumbers | OfTest | OfPicture, Field(discriminator="by")]
+Answer = Annotated[
+    OfTasks | OfVariants | OfStudy | OfCosts | OfSpread | OfMetrics | OfCurves | OfNumbers | OfTest | OfPicture,
+    Field(discriminator="by"),
+]
 
 
 class Item(Strict):

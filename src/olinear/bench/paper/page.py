@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from os.path import relpath
 from pathlib import Path
 
-from olinear.bench.paper.judging import Evidence, Verdict, judge
+from olinear.bench.paper.judging import judge
 from olinear.bench.paper.listing import Item, OfNumbers, OfPicture, items
 from olinear.bench.paper.numbers import read_numbers
+from olinear.bench.paper.verdict import Evidence, Verdict
 
 HEAD = """# The paper, item by item
 
