@@ -96,11 +96,11 @@ def _with_normlin_rate(
 
 
 def _moved(start: Sequence[torch.Tensor], end: Sequence[torch.Tensor]) -> float | None:
-    """|W - W₀| / |W₀|, all matrices taken together."""
+    """|W - W₀| / |W₀|, all matrices taken together, to six decimals."""
     if not start:
         return None
     before, after = (torch.cat([each.detach().cpu().flatten() for each in weights]) for weights in (start, end))
-    return float((after - before).norm() / before.norm())
+    return round(float((after - before).norm() / before.norm()), 6)
 
 
 def _row(job: JobKey, scores: Scores, report: TrainingReport, model: nn.Module) -> Row:

@@ -58,8 +58,6 @@ def study(
         return
     if table_only and how.dry_run:
         raise ConfigError("--table prints what there is and --dry-run what is to be done: leave one of them out")
-    from olinear.bench import study_jobs
-
     check_out(written.out, how.results)
     if name == COSTS:
         others = ("dataset", "seeds", "under", "jobs", "data")
@@ -69,13 +67,8 @@ def study(
         return
     refuse_given(context, ("model", "series", "again", "plot"), "belongs to `olinear bench costs`")
     chosen = _find(name, dataset)
-    if search_rate:
-        well = _search(chosen, how, written, seeds, under, table_only=table_only)
-    else:
-        well = table_only or run_jobs(_jobs(study_jobs(chosen, seeds), under, how.results), how)
-        if not how.dry_run:
-            _print_comparison(chosen, how.results, written)
-    if not well:
+    compare = _search if search_rate else _plain
+    if not compare(chosen, how, written, seeds, under, table_only=table_only):
         raise typer.Exit(1)
 
 
@@ -83,6 +76,16 @@ def _jobs(wanted: "list[JobKey]", under: float | None, results: "Path") -> "list
     from olinear.bench import repeat_quick
 
     return wanted if under is None else repeat_quick(wanted, results, under)
+
+
+def _plain(chosen: "Study", how: How, written: Written, seeds: int, under: float | None, *, table_only: bool) -> bool:
+    """Train each method as its task says; whether all went well."""
+    from olinear.bench import study_jobs
+
+    well = table_only or run_jobs(_jobs(study_jobs(chosen, seeds), under, how.results), how)
+    if not how.dry_run:
+        _print_comparison(chosen, how.results, written)
+    return well
 
 
 def _search(chosen: "Study", how: How, written: Written, seeds: int, under: float | None, *, table_only: bool) -> bool:

@@ -1,5 +1,7 @@
 """The network of the paper's rows of fixed bases, which is another than OLinear."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.polynomial.chebyshev import chebvander
@@ -74,7 +76,7 @@ class SkipOLinear(WindowModel):
         return self.revin.inverse(self.dropout(y).mT, stats)  # b h n
 
 
-def fixed_matrix(basis: str, size: int) -> NDArray[np.float64]:
+def fixed_matrix(basis: str, size: int) -> NDArray[np.floating[Any]]:
     """P, its rows the basis vectors."""
     if basis not in BASES:
         raise ConfigError(f"basis must be one of {', '.join(BASES)}, found {basis!r}")
@@ -89,5 +91,5 @@ def sampled_polynomials(name: str, size: int) -> NDArray[np.float64]:
     Chebyshev's and Legendre's are taken over [-1, 1], Laguerre's at 0, 1, …: the paper names neither grid nor scale.
     """
     grid = np.arange(size, dtype=np.float64) if name == "laguerre" else np.linspace(-1, 1, size)
-    rows = np.asarray(POLYNOMIALS[name](grid, size - 1).T, dtype=np.float64)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = POLYNOMIALS[name](grid, size - 1).T
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float64)
