@@ -24,7 +24,7 @@ from olinear.models import MAIN
 from olinear.nn import series_correlation
 
 BASES = ("pearson", "fourier", "haar", "identity")
-EPOCHS = 10  # at the most, of the forecasters that OrthoTrans is put around: PatchTST's recipe has a hundred
+EPOCHS = 5  # at the most, of the forecasters that OrthoTrans is put around: iTransformer's rate is an eighth by then
 HOST_TASKS = (TaskKey("ILI", 36, 24), TaskKey("Exchange", 96, 96), TaskKey("NASDAQ", 36, 24))
 HOSTS: tuple[tuple[str, Variant | None, tuple[TaskKey, ...], int | None], ...] = (
     (MAIN, ATTENTION, (TaskKey("ILI", 36, 24), TaskKey("Exchange", 96, 96), TaskKey("SP500", 36, 24)), None),
