@@ -122,7 +122,7 @@ def _plot_layers(layers: "list[MixingLayer]", series: list[str]) -> "Figure":
         note = f"rank {found.rank:.3g} of {found.size}, effective {found.effective_rank:.3g}"
         if layer.likeness is not None:
             note += f"\nlike the correlation {layer.likeness.correlation:.2f}, p {layer.likeness.p_value:.3f}"
-        title = layer.name if layer.kind == "matrix" else f"{layer.name}\nattention, mean of heads and windows"
+        title = layer.name if layer.kind == "matrix" else f"{layer.name}\nattention, mean of its heads"
         panels.append(MatrixPanel(layer.matrix, title, note))
     lines = [panels[place : place + IN_A_LINE] for place in range(0, len(panels), IN_A_LINE)]
     return plot_matrices(lines, title="row takes from column", labels=series)

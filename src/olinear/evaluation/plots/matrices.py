@@ -49,7 +49,8 @@ def plot_matrices(
     from matplotlib.figure import Figure
 
     columns = max(map(len, rows))
-    figure = Figure(figsize=(0.5 + 2.45 * columns, 0.4 + 2.35 * len(rows)), layout="constrained")
+    width, height = (3.9, 4.1) if 0 < len(labels) <= MOST_LABELS else (2.45, 2.35)  # room for names, or none
+    figure = Figure(figsize=(0.5 + width * columns, 0.4 + height * len(rows)), layout="constrained")
     axes = figure.subplots(len(rows), columns, squeeze=False)
     for row, (line, panels) in enumerate(zip(axes, rows, strict=True)):
         for axis, panel in zip(line, panels, strict=False):
