@@ -14,6 +14,7 @@ from olinear.core import Batch, DataError, TrainingDiverged
 from olinear.core.runtime import (
     Kernels,
     Precision,
+    Waiting,
     computing_in,
     fitting_threads,
     keeping_memory,
@@ -82,7 +83,8 @@ def train(
     task, device = task or Forecast(config.loss), pick_device(config.device)
     path = None if checkpoint is None else Path(checkpoint)
     if traits_of(model).closed_form:
-        return _solve(model, training, validation, config, task, device)
+        with Waiting("solving", progress):
+            return _solve(model, training, validation, config, task, device)
     model.to(device)
     precision, kernels = settle(model, training, task, config, device, path if resume else None)
     config = config.model_copy(update={"precision": precision})
@@ -127,9 +129,12 @@ def _solve(
     size = 4 * config.batch_size
     model.to(place)
     model.eval()
-    model.solve(training.to(place))  # type: ignore[operator]
+    with own_randomness(config.seed, place):
+        model.solve(training.to(place))  # type: ignore[operator]
     model.to(device)
-    record = {"epoch": 1.0, "training_loss": mean_loss(model, training.to(device), task, size)}
+    record = {"epoch": 1.0}
+    if not traits_of(model).zero_shot:  # to which the rows of training are as new as any
+        record["training_loss"] = mean_loss(model, training.to(device), task, size)
     if validation is not None:
         record["validation_loss"] = mean_loss(model, validation.to(device), task, size)
     seconds = time.monotonic() - started
