@@ -22,8 +22,7 @@ def run(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            help="Which models (`olinear models`), or all but the slow ones by all; OLinear if left out; may be "
-            "repeated."
+            help="Which models (`olinear models`); all for all that are not slow; OLinear if left out; may be repeated."
         ),
     ] = None,
     variant: Annotated[

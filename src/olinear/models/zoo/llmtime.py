@@ -34,7 +34,7 @@ BETWEEN_SHOWS = 0.5  # seconds
 class LLMTime(WindowModel):
     """A language model continues each series as text, zero-shot: nothing is learnt but what its file holds.
 
-    N. Gruver, M. Finzi, S. Qiu, A. G. Wilson: Large Language Models Are Zero-Shot Time Series Forecasters. NeurIPS 2023.
+    N. Gruver et al.: Large Language Models Are Zero-Shot Time Series Forecasters. NeurIPS 2023.
 
         z = (x - min + β (max - min)) / q_α,     text = "⌊z_1 10^p⌋,⌊z_2 10^p⌋,…,",     ŷ = median of samples
 

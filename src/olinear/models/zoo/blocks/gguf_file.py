@@ -47,12 +47,12 @@ def read_language_model(path: Path, dtype: torch.dtype, device: torch.device) ->
             return torch.from_numpy(np.array(dequantize(data, found.tensor_type), dtype=np.float32))
 
         weights = _weights(sizes, tensors, read, tokens)
+        return LanguageModel(_build(sizes, len(tokens), weights, dtype, device), begin)
     except _Unfit as error:
         raise CheckpointError(f"{path} is not a language model that LLMTime can ask: {error}") from error
     except (ArithmeticError, LookupError, MemoryError, NotImplementedError, OSError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise CheckpointError(f"{path} cannot be read as a GGUF file ({reason}): copy or download it again") from error
-    return LanguageModel(_build(sizes, len(tokens), weights, dtype, device), begin)
 
 
 class _Unfit(Exception):
@@ -164,7 +164,7 @@ def _build(
     for name, parameter in llama.named_parameters():
         if weights[name].shape != parameter.shape:
             wanted, shape = tuple(parameter.shape), tuple(weights[name].shape)
-            raise CheckpointError(f"a GGUF file's {name} must have shape {wanted} by its sizes, found {shape}")
+            raise _Unfit(f"its {name} must have shape {wanted} by its sizes, found {shape}")
     llama.load_state_dict(
         {name: nn.Parameter(_placed(name, each, dtype, device)) for name, each in weights.items()}, assign=True
     )

@@ -65,7 +65,7 @@ def rotate(x: Tensor, turns: Turns) -> Tensor:  # … i e
 
 
 class LlamaBlock(nn.Module):
-    """Causal attention whose queries share fewer keys and values, and a gated feed-forward part, each beside a residual.
+    """Causal attention whose queries share keys and values, and a gated feed-forward part, each beside a residual.
 
         x = x + W_o attention(norm(x)),     x = x + W_d (silu(W_g norm(x)) ⊙ W_u norm(x))
 
@@ -120,11 +120,11 @@ class Llama(nn.Module):
         lengths = torch.tensor([len(prompt) for prompt in prompts], device=self.head.device)
         longest = int(lengths.max())
         hidden = torch.arange(longest, device=lengths.device) >= lengths[:, None]  # p t
-        padded = [[_pad(each, longest) for each in kept] for _, *parts in read for kept in parts]
         keys, values = (
-            [torch.stack(block) for block in zip(*side, strict=True)] for side in (padded[::2], padded[1::2])
+            [torch.stack([_pad(each, longest) for each in block]) for block in zip(*side, strict=True)]
+            for side in ([each[1] for each in read], [each[2] for each in read])
         )
-        return torch.stack([logits for logits, *_ in read]), Prompts(keys, values, lengths, hidden)
+        return torch.stack([each[0] for each in read]), Prompts(keys, values, lengths, hidden)
 
     def _read_one(self, prompt: Tensor) -> tuple[Tensor, list[Tensor], list[Tensor]]:  # t
         """The logits after the last token `v`, and each block's keys and values `k t e`."""

@@ -63,7 +63,7 @@ def draw(logits: Tensor, allowed: Tensor, uniform: Tensor, temperature: float, t
         allowed: `… v`; one at the least.
     """
     scores = (logits.double() / temperature).masked_fill(~allowed, float("-inf"))
-    likely, order = scores.softmax(-1).sort(-1, descending=True, stable=True)
+    likely, order = scores.softmax(-1).sort(dim=-1, descending=True, stable=True)
     up_to = likely.cumsum(-1)
     kept = likely.masked_fill(up_to - likely >= top_p, 0.0).cumsum(-1)
     place = (kept <= uniform[..., None] * kept[..., -1:]).sum(-1)
