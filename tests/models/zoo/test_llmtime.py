@@ -295,7 +295,7 @@ def test_a_folder_names_the_weights_and_asks_for_them(tmp_path, tiny_llm, reques
 
 
 def test_the_cost_of_a_fit_does_not_grow_with_the_rows(tiny_llm, monkeypatch):
-    """It learns nothing from them; a few windows judge it, and the report says so."""
+    """It learns nothing from them; at four moments four windows at the most judge it, and the report says so."""
     asked, sample = [], LLMTime.sample
     monkeypatch.setattr(LLMTime, "sample", lambda self, x: asked.append(len(x)) or sample(self, x))
     counts = []
@@ -303,7 +303,7 @@ def test_the_cost_of_a_fit_does_not_grow_with_the_rows(tiny_llm, monkeypatch):
         asked.clear()
         fitted = fit(frame(rows), refit=False)
         counts.append(sum(asked))
-    assert counts[0] == counts[1] <= 20
+    assert max(counts) <= 16
     assert any("spread evenly, validate" in note and "takes seconds" in note for note in fitted.report()["notes"])
     assert fitted.backtest(frame(rows), windows=2).windows == 2
 
