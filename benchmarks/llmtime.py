@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, stdev
+from typing import NamedTuple
 
 import torch
 from rows import add_row, read_rows
 from torch import Tensor
 
-from olinear.core.runtime import has_bfloat16
 from olinear.data.datasets import find_dataset, load_values, require
 from olinear.data.frames import StandardScaler
 from olinear.evaluation import last_value, seasonal_naive
@@ -33,18 +33,28 @@ FORECASTERS = {"": "LLMTime", "season_": "last day again", "last_": "last value 
 PRINTED = {"ETTh1": (1.961, 0.981), "ETTh2": (0.992, 0.708), "ETTm1": (1.933, 0.984), "ETTm2": (1.867, 0.869)}
 
 
-def windows_of(name: str, folder: Path) -> list[tuple[int, Tensor, Tensor]]:
-    """First rows, lookbacks and horizons `1 t n` of the chosen test windows."""
+class Case(NamedTuple):
+    """A window `1 t n` with what followed, and the row where it begins."""
+
+    dataset: str
+    first: int
+    x: Tensor
+    y: Tensor
+
+
+def windows_of(name: str, folder: Path) -> list[Case]:
+    """The chosen test windows."""
     dataset = find_dataset(name)
     raw = load_values(dataset, require(dataset, folder))
     split = dataset.split_rows(len(raw))
     values = torch.from_numpy(StandardScaler.fit(raw[: len(split.train)]).transform(raw)).double()
     starts = split.starts(split.test, LOOKBACK, HORIZON)
     chosen = [starts[round(step * (len(starts) - 1) / (WINDOWS - 1))] for step in range(WINDOWS)]
-    return [
-        (first, values[None, first : first + LOOKBACK], values[None, first + LOOKBACK : first + LOOKBACK + HORIZON])
-        for first in chosen
-    ]
+    cases = []
+    for first in chosen:
+        x, y = values[None, first : first + LOOKBACK + HORIZON].split((LOOKBACK, HORIZON), 1)
+        cases.append(Case(name, first, x, y))
+    return cases
 
 
 def errors(forecast: Tensor, actual: Tensor, prefix: str) -> dict[str, str]:
@@ -52,14 +62,13 @@ def errors(forecast: Tensor, actual: Tensor, prefix: str) -> dict[str, str]:
     return {f"{prefix}mse": f"{wrong.square().mean():.4f}", f"{prefix}mae": f"{wrong.abs().mean():.4f}"}
 
 
-def todo(done: set[tuple[str, int]], folder: Path) -> Iterator[tuple[str, int, int, Tensor, Tensor]]:
-    """The datasets in turns, so that a run that ends early has some windows of each."""
-    all_windows = {name: windows_of(name, folder) for name in DATASETS}
-    for number in range(WINDOWS):
-        for name, season in DATASETS.items():
-            first, x, y = all_windows[name][number]
-            if (name, first) not in done:
-                yield name, season, first, x, y
+def todo(done: set[tuple[str, int]], folder: Path) -> Iterator[list[Case]]:
+    """One window of each dataset at a time, so that a run that ends early has as many of each."""
+    all_windows = [windows_of(name, folder) for name in DATASETS]
+    for turn in zip(*all_windows, strict=True):
+        left = [case for case in turn if (case.dataset, case.first) not in done]
+        if left:
+            yield left
 
 
 def run(minutes: float) -> None:
@@ -67,20 +76,21 @@ def run(minutes: float) -> None:
     if folder is None:
         sys.exit("set OLINEAR_DATA to the folder that holds ETTh1.csv, ETTh2.csv, ETTm1.csv and ETTm2.csv")
     began, done = time.monotonic(), {(row["dataset"], int(row["first_row"])) for row in read_rows(RESULTS)}
-    model = LLMTime(7, LOOKBACK, HORIZON, samples=SAMPLES)
-    asked = model.find_weights()
-    model.language_model(torch.device("cpu"))  # which takes seconds that are no window's
-    for name, season, first, x, y in todo(done, Path(folder)):
+    model, device = LLMTime(7, LOOKBACK, HORIZON, samples=SAMPLES), torch.device("cpu")
+    dtype = model.language_model(device).llama.head.dtype  # which takes seconds that are no window's
+    how = {"samples": SAMPLES, "dtype": str(dtype).removeprefix("torch."), "weights": model.find_weights().name}
+    for cases in todo(done, Path(folder)):
         if time.monotonic() - began > 60 * minutes:
             sys.exit(f"{minutes:g} minutes are over: run it again to go on")
         started = time.monotonic()
-        found = errors(model(x), y, "")
-        seconds = time.monotonic() - started
-        naive = errors(seasonal_naive(HORIZON, season)(x), y, "season_") | errors(last_value(HORIZON)(x), y, "last_")
-        narrow = has_bfloat16(torch.device("cpu"))
-        how = {"samples": SAMPLES, "dtype": "bfloat16" if narrow else "float32", "weights": asked.name}
-        row = {"dataset": name, "first_row": first} | found | naive
-        add_row(RESULTS, row | {"seconds": f"{seconds:.1f}", "threads": torch.get_num_threads()} | how)
+        forecasts = model(torch.cat([case.x for case in cases])).split(1)
+        seconds = (time.monotonic() - started) / len(cases)
+        for case, forecast in zip(cases, forecasts, strict=True):
+            season = seasonal_naive(HORIZON, DATASETS[case.dataset])(case.x)
+            found = errors(forecast, case.y, "") | errors(season, case.y, "season_")
+            row = {"dataset": case.dataset, "first_row": case.first} | found
+            row |= errors(last_value(HORIZON)(case.x), case.y, "last_")
+            add_row(RESULTS, row | {"seconds": f"{seconds:.1f}", "threads": torch.get_num_threads()} | how)
 
 
 def table() -> list[str]:

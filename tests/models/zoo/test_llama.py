@@ -10,6 +10,7 @@ import torch
 from tiny_llm import SIZES, VOCABULARY, tiny_weights, write_gguf
 
 from olinear.core.errors import CheckpointError
+from olinear.models.zoo.blocks import llama as llama_parts
 from olinear.models.zoo.blocks.gguf_file import read_language_model
 from olinear.models.zoo.blocks.llama import Continuations, Turns, rotate
 from olinear.models.zoo.blocks.numerals import SYMBOLS
@@ -87,7 +88,7 @@ def test_it_is_the_published_architecture(llama):
         logits, kept = llama.read(prompts)
         for place, prompt in enumerate(prompts):
             np.testing.assert_allclose(logits[place], expected[place][0][len(prompt) - 1], rtol=1e-4, atol=1e-4)
-        written = Continuations(llama.sizes, kept, samples=2, room=3)
+        written = Continuations(llama.sizes, kept, samples=2)
         for step in range(3):
             now = torch.tensor([[after[2 * place + sample][step] for sample in range(2)] for place in range(3)])
             logits = llama.write(now, kept, written)
@@ -96,13 +97,15 @@ def test_it_is_the_published_architecture(llama):
                 np.testing.assert_allclose(logits[place, sample], wanted, rtol=1e-4, atol=1e-4)
 
 
-def test_reading_and_writing_are_one_function(llama):
-    """What was written and what was read in one go lead to the same next symbol."""
+@pytest.mark.parametrize("places", [1, 2, 64])
+def test_reading_and_writing_are_one_function(llama, monkeypatch, places):
+    """What was written and what was read in one go lead to the same next symbol, wherever room had to be made."""
+    monkeypatch.setattr(llama_parts, "PLACES", places)
     (start,), (whole,) = symbols("12,3"), symbols("12,345,6")
     with torch.inference_mode():
         at_once, _ = llama.read([whole])
         _, kept = llama.read([start])
-        written = Continuations(llama.sizes, kept, samples=1, room=8)
+        written = Continuations(llama.sizes, kept, samples=1)
         for symbol in whole[len(start) :]:
             logits = llama.write(symbol[None, None], kept, written)
     torch.testing.assert_close(logits[:, 0], at_once, rtol=1e-5, atol=1e-5)

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -234,8 +235,10 @@ def _groups(questions: list[_Question], model: LanguageModel, samples: int) -> I
     each_token = 2 * sizes.blocks * sizes.kv_heads * sizes.head_width * model.llama.head.element_size()
     tokens = max(len(question.prompt) for question in questions) + samples * max(each.budget for each in questions)
     most = max(1, MOST_CACHE // (each_token * tokens))
-    for first in range(0, len(questions), most):
-        yield questions[first : first + most]
+    count = -(-len(questions) // most)
+    bounds = [len(questions) * number // count for number in range(count + 1)]
+    for first, end in pairwise(bounds):
+        yield questions[first:end]
 
 
 def _find_again(model: nn.Module, unused: Any) -> None:

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, silu
 
+PLACES = 64  # for so many symbols more is room made at a time
+
 
 @dataclass(frozen=True)
 class LlamaSizes:
@@ -34,13 +36,27 @@ class Prompts:
 
 
 class Continuations:
-    """Keys and values of what was written after the prompts, each block's `p s k t e`, and how much that is."""
+    """Keys and values of what was written after the prompts, each block's `p s k t e`, and how much that is.
 
-    def __init__(self, sizes: LlamaSizes, prompts: Prompts, samples: int, room: int):
+    Room is made some places at a time: matrix products of a part of a tensor would copy that part in every step.
+    """
+
+    def __init__(self, sizes: LlamaSizes, prompts: Prompts, samples: int):
         like = prompts.keys[0]
-        shape = (len(prompts.lengths), samples, sizes.kv_heads, room, sizes.head_width)
+        shape = (len(prompts.lengths), samples, sizes.kv_heads, PLACES, sizes.head_width)
         self.keys, self.values = ([like.new_zeros(shape) for _ in range(sizes.blocks)] for _ in range(2))
         self.written = 0
+
+    def make_room(self) -> None:
+        """For one more symbol."""
+        if self.written == self.keys[0].shape[3]:
+            for side in (self.keys, self.values):
+                side[:] = [nn.functional.pad(block, (0, 0, 0, PLACES)) for block in side]
+
+    def hidden(self) -> Tensor:
+        """The places `t` that are still empty."""
+        places = torch.arange(self.keys[0].shape[3], device=self.keys[0].device)
+        return places > self.written
 
 
 class Turns(NamedTuple):
@@ -147,15 +163,16 @@ class Llama(nn.Module):
     def write(self, symbols: Tensor, prompts: Prompts, written: Continuations) -> Tensor:  # p s
         """The logits `p s v` after one more symbol of every continuation, which is added to what was written."""
         x = self.embedding[symbols].float()  # p s d
-        place = written.written
+        written.make_room()
+        place, behind = written.written, written.hidden().expand(len(symbols), -1)
+        hidden = torch.cat([prompts.hidden, behind], 1)[:, None, None, None]  # p 1 1 1 t
         turns = self._turns((prompts.lengths + place)[:, None])  # the samples of a prompt stand at the same place
         for block, *shared, keys, values in zip(
             self.blocks, prompts.keys, prompts.values, written.keys, written.values, strict=True
         ):
             query, key, value = block.project(x, turns)  # type: ignore[operator]
             keys[:, :, :, place], values[:, :, :, place] = key, value  # p s k e
-            own = keys[:, :, :, : place + 1], values[:, :, :, : place + 1]
-            x = block.finish(x, _attend_both(query, shared, own, prompts.hidden))  # type: ignore[operator]
+            x = block.finish(x, _attend_both(query, shared, [keys, values], hidden))  # type: ignore[operator]
         written.written += 1
         return _product(self.norm(x), self.head)
 
@@ -163,24 +180,25 @@ class Llama(nn.Module):
         return Turns.at(positions, self.sizes.head_width, self.sizes.rope_base)
 
 
-def _attend_both(query: Tensor, shared: list[Tensor], own: tuple[Tensor, Tensor], hidden: Tensor) -> Tensor:
+def _attend_both(query: Tensor, shared: list[Tensor], own: list[Tensor], hidden: Tensor) -> Tensor:
     """One softmax over the prompt `p k t e` and what was written after it `p s k t e`; queries `p s k g e`."""
-    keys, values = shared
-    samples, length = query.shape[1], keys.shape[2]
+    (keys, values), samples = shared, query.shape[1]
     asked = _stored(query, keys)
-    together = asked.transpose(1, 2).flatten(2, 3)  # p k s·g e
-    of_prompt = (together @ keys.mT).unflatten(2, (samples, -1)).transpose(1, 2)  # p s k g t
+    of_prompt = (_by_prompt(asked) @ keys.mT).unflatten(2, (samples, -1)).transpose(1, 2)  # p s k g t
     scores = torch.cat([of_prompt, asked @ own[0].mT], -1)
-    behind = hidden.new_zeros(len(hidden), own[0].shape[3])
-    weights = _attention_weights(scores, torch.cat([hidden, behind], 1)[:, None, None, None], query.shape[-1])
-    weights = _stored(weights, values)
-    before, after = weights[..., :length], weights[..., length:]
-    from_prompt = before.transpose(1, 2).flatten(2, 3) @ values  # p k s·g e
-    return (from_prompt.unflatten(2, (samples, -1)).transpose(1, 2) + after @ own[1]).float()
+    weights = _stored(_attention_weights(scores, hidden, query.shape[-1]), values)
+    before, after = weights.split((keys.shape[2], own[0].shape[3]), -1)
+    from_prompt = (_by_prompt(before) @ values).unflatten(2, (samples, -1)).transpose(1, 2)  # p s k g e
+    return (from_prompt + after @ own[1]).float()
+
+
+def _by_prompt(x: Tensor) -> Tensor:
+    """`p s k g e -> p k s·g e`: all that meets the same keys, as one matrix."""
+    return x.transpose(1, 2).flatten(2, 3)
 
 
 def _attention_weights(scores: Tensor, hidden: Tensor, size: int) -> Tensor:
-    return (scores.float() / size**0.5).masked_fill(hidden, float("-inf")).softmax(-1)
+    return (scores.float() / size**0.5).masked_fill_(hidden, float("-inf")).softmax(-1)
 
 
 def _product(x: Tensor, weight: Tensor) -> Tensor:

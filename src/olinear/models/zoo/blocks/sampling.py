@@ -103,7 +103,7 @@ def continue_prompts(
     prompts = [prompt.to(device) for prompt in prompts]
     logits, read = model.read(prompts)
     logits = logits[:, None].expand(-1, sampling.samples, -1)  # p s v
-    written = Continuations(model.sizes, read, sampling.samples, room)
+    written = Continuations(model.sizes, read, sampling.samples)
     state = Numerals((len(prompts), sampling.samples), sampling.widest, device)
     numbers, limits = uniforms(prompts, sampling, room).to(device), torch.tensor(budgets, device=device)[:, None]
     symbols: list[Tensor] = []
