@@ -72,6 +72,7 @@ llm: .venv
 # LLMTime on ten windows of each ETT dataset (most of an hour; resumable; needs OLINEAR_DATA and `make llm`).
 bench-llmtime: .venv
 	$(BIN)/python benchmarks/llmtime.py
+	$(BIN)/python tools/update_docs.py
 
 # Damage, kills, sharing, gaps: what docs/trust.md promises, tried (under 30 minutes on two cores; needs OLINEAR_DATA).
 torture: .venv

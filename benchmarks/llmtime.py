@@ -105,8 +105,9 @@ def table() -> list[str]:
         mse, mae = PRINTED[name]
         lines.append(f"{name:6} {'':7}  {'printed, LLMTime':17} {mse:<6.3f}{'':8} {mae:<6.3f}".rstrip())
     seconds = [float(row["seconds"]) for row in rows]
-    series = f"{mean(seconds) / 7:.1f} s a series" if seconds else "unknown"
-    lines.append(f"cost: {mean(seconds):.0f} s a window of 7 series, {SAMPLES} samples each; {series}")
+    if seconds:
+        cost = f"{mean(seconds):.0f} s a window of 7 series, {SAMPLES} samples each"
+        lines.append(f"{cost}, on {rows[0]['threads']} thread, {rows[0]['dtype']}")
     return lines
 
 

@@ -85,12 +85,6 @@ def test_the_refit_table_is_what_was_measured(monkeypatch: pytest.MonkeyPatch):
     }
 
 
-def test_the_errors_of_llmtime_are_what_was_measured(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    lines = import_module("llmtime").table()
-    assert "\n".join(lines) in (ROOT / "docs" / "models" / "llmtime.md").read_text()
-
-
 def test_the_errors_beside_those_of_llmtime_are_what_the_paper_prints(
     monkeypatch: pytest.MonkeyPatch, paper_folder: Path
 ):

@@ -130,7 +130,7 @@ def _solve(
     with Waiting("solving", progress):
         model.to(place)
         model.eval()
-        with own_randomness(config.seed, place):
+        with own_randomness(config.seed):
             model.solve(training.to(place))  # type: ignore[operator]
         model.to(device)
         record = {"epoch": 1.0}
