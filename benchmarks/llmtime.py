@@ -2,10 +2,9 @@
 
 Ten test windows of each dataset, spread evenly, lookback 96, horizon 96; seven series, each alone; five samples a
 series, of which the median is the forecast. Errors are on the standardised scale of the benchmark, the mean over series
-and and steps. benchmarks/results/llmtime.csv has a line for each window, with the last value and the last season (a day) on
-the same window, the seconds of a processor it took, and what was asked. A window
-that is there is not asked again. `--minutes` begins no window later than that; `--table` prints the summary that
-docs/models/llmtime.md has.
+and steps. benchmarks/results/llmtime.csv has a line for each window, with the last value and the last season (a day) on
+the same window, the seconds of a processor it took, and what was asked. A window that is there is not asked again.
+`--minutes` begins no window later than that; `--table` prints the summary that docs/models/llmtime.md has.
 """
 
 import argparse
