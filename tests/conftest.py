@@ -1,11 +1,13 @@
 """What all tests share: reproducible random numbers, the optional datasets, and a count of what they miss."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
+from tiny_llm import write_gguf
 
 NEEDS_DATA = "for want of data"
 
@@ -50,6 +52,20 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def _tiny_llm_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if find_spec("gguf") is None:
+        pytest.skip(f"{NEEDS_DATA}: install the extra llm")
+    return write_gguf(tmp_path_factory.mktemp("llm") / "tiny.gguf")
+
+
+@pytest.fixture
+def tiny_llm(_tiny_llm_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A language model of a few thousand weights, which is what LLMTime asks."""
+    monkeypatch.setenv("OLINEAR_LLM", str(_tiny_llm_file))
+    return _tiny_llm_file
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

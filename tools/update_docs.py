@@ -1,7 +1,8 @@
 """Put into README.md and docs/ what commands print of the committed results, and tables of results themselves.
 
 A block between `<!-- begin: olinear … -->` and `<!-- end -->` is what that command prints, with the results of this
-repository; one that begins with `table FILE` is that CSV file. `python tools/update_docs.py`, with `--check` only to
+repository; one that begins with `table FILE` is that CSV file, one with `script FILE` what that benchmark prints with
+`--table`. `python tools/update_docs.py`, with `--check` only to
 see whether all are up to date.
 """
 
@@ -10,12 +11,13 @@ import csv
 import io
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from olinear.cli.app import run
 
 ROOT = Path(__file__).parent.parent
-BLOCK = re.compile(r"<!-- begin: (olinear|table) ([^\n]*) -->\n.*?<!-- end -->", re.DOTALL)
+BLOCK = re.compile(r"<!-- begin: (olinear|table|script) ([^\n]*) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def printed(command: str) -> str:
@@ -35,13 +37,28 @@ def table(name: str) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines)
 
 
+def summary(name: str) -> str:
+    """What a benchmark says of its rows, as it stands on a terminal."""
+    script = ROOT / name
+    sys.path.insert(0, str(script.parent))
+    lines = import_module(script.stem).table()
+    return "\n".join(["```", *lines, "```"])
+
+
 def filled(block: re.Match[str]) -> str:
     kind, what = block.groups()
-    return f"<!-- begin: {kind} {what} -->\n\n{(printed if kind == 'olinear' else table)(what)}\n\n<!-- end -->"
+    return f"<!-- begin: {kind} {what} -->\n\n{KINDS[kind](what)}\n\n<!-- end -->"
+
+
+KINDS = {"olinear": printed, "table": table, "script": summary}
 
 
 def main() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "models").glob("*.md")),
+    ]
     stale = []
     for page in pages:
         before = page.read_text("utf-8")

@@ -110,6 +110,12 @@ def test_every_model_has_an_estimate(model):
     assert estimate(recipe(JobKey(TaskKey("ETTh1", 96, 96), model)), SPEED).seconds > 0
 
 
+def test_what_is_asked_takes_as_long_as_there_are_windows_and_series():
+    """A language model is not trained, and every window that is scored takes minutes."""
+    small, large = (estimate(recipe(JobKey(TaskKey(name, 96, 96), "LLMTime")), SPEED) for name in ("ETTh1", "ETTm1"))
+    assert large.seconds > 3.9 * small.seconds > 4 * 24 * 3600
+
+
 def test_estimates_follow_what_a_variant_trains():
     long = JobKey(TaskKey("ETTm1", 96, 96))
     whole = estimate(recipe(long), SPEED)

@@ -24,6 +24,7 @@ SMALL = {
     "FEDformer": {"model_dim": 16, "ff_dim": 16, "heads": 2},
     "TimesNet": {"model_dim": 4, "ff_dim": 4, "kernels": 2},
     "TimeMixer++": {"model_dim": 4, "ff_dim": 4, "blocks": 1, "kernels": 2},
+    "LLMTime": {"samples": 3},
 }
 
 
@@ -36,7 +37,9 @@ def make_frame(rows: int = 240) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "OLinear"])
-def test_every_model_fits_predicts_and_comes_back(name, tmp_path):
+def test_every_model_fits_predicts_and_comes_back(name, tmp_path, request):
+    if name == "LLMTime":
+        request.getfixturevalue("tiny_llm")  # to be asked
     frame = make_frame()
     f = Forecaster(8, 32, model=name, options=SMALL.get(name), max_epochs=1, progress=False).fit(frame)
     forecast = f.predict(levels=[80])

@@ -16,6 +16,8 @@ class Traits:
         covariates: the roles of columns other than the targets that it reads.
         takes_batch: `forward` takes a `Batch` and returns an `Output`; otherwise `b t n -> b h n`, a point.
         closed_form: `solve(windows)` takes the place of training.
+        zero_shot: rows of the fit teach it nothing: its forecasts are those of weights from elsewhere.
+        slow: a forecast takes seconds, so a fit judges it by a few windows.
         from_rows: the class method `for_data(train, lookback, horizon, **options)` builds it from training rows.
         batch_dependent: the forecast of a window depends on the others of its batch.
         any_series: one model serves any number of series.
@@ -28,6 +30,8 @@ class Traits:
     covariates: frozenset[Role] = frozenset()
     takes_batch: bool = False
     closed_form: bool = False
+    zero_shot: bool = False
+    slow: bool = False
     from_rows: bool = False
     batch_dependent: bool = False
     any_series: bool = False

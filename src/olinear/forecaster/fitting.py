@@ -6,7 +6,7 @@ import numpy as np
 from torch import nn
 
 from olinear.core import DataError, Note
-from olinear.core.runtime import computing_in, own_randomness
+from olinear.core.runtime import Waiting, computing_in, own_randomness
 from olinear.core.settings import Settings
 from olinear.data.frames import FrameStyle, Panel, bridge_gaps
 from olinear.evaluation.analysis import spectrum
@@ -20,7 +20,7 @@ from olinear.forecaster.limits import are_whole
 from olinear.forecaster.noticing import notes_on, with_notes, without_spikes
 from olinear.forecaster.spans import FitRows, fit_scaler, split_rows
 from olinear.forecaster.worth import LEVEL, note_on, summarise
-from olinear.models import Source, traits_of
+from olinear.models import Source, card_of, traits_of
 
 MOST_CELLS = 2**22  # forecast for the score; of more windows than that, some are left out evenly
 
@@ -49,7 +49,7 @@ def fit_panel(panel: Panel, settings: Settings, source: Source, run: Run) -> Fit
         "missing_values": panel.missing,
     }
     if active.any():
-        rows = FitRows.of(panel, settings, scaler, active, split)
+        rows = FitRows.of(panel, settings, scaler, active, split, card_of(source).traits.slow)
         with own_randomness():
             _train(fitted, panel, rows, run)
     return fitted
@@ -63,9 +63,10 @@ def _train(fitted: Fitted, panel: Panel, rows: FitRows, run: Run) -> None:
         fitted.record["spectrum"] = spectrum(fitted.model, train_rows).rounded()
     if rows.validation is None:
         return
-    if rows.split.test:
-        _find_worth(fitted, panel, rows)
-    fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
+    with Waiting("scoring and calibrating", run.progress):
+        if rows.split.test:
+            _find_worth(fitted, panel, rows)
+        fitted.intervals = _calibrate(fitted, rows, rows.newest, rows.every)
     _note_windows(fitted.panel, fitted.intervals, scored_windows(rows.judging(rows.newest)))
     if fitted.settings.validation.refit and not any(report.stopped for report in reports):
         learn_again(fitted, rows, reports, run)
@@ -80,7 +81,7 @@ def _find_worth(fitted: Fitted, panel: Panel, rows: FitRows) -> None:
     judged = replace(fitted, nonnegative=never_negative, whole=are_whole(known), intervals=intervals)
     held_out = rows.split.test
     count = len(held_out) - rows.horizon + 1
-    most = max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)
+    most = rows.most_judging or max(MOST_CELLS // (rows.horizon * len(panel.series)), 1)
     stride = -(-count // most)
     levels = [float(LEVEL)] if intervals.highest >= LEVEL else []
     plain = replace(panel, style=FrameStyle())
@@ -97,7 +98,8 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
     """Intervals of fresh series from a span of rows that did not train, of stale ones from all that are known.
 
     What is wrong with a stale forecast is what is not known, more than what was learnt; and the newest rows hold few
-    stretches as long as a lookback. It costs a tenth of the training at the most; without `known` it is left out.
+    stretches as long as a lookback. It costs a tenth of the training at the most; without `known`, or where each
+    forecast takes seconds, it is left out.
     """
     model, epochs, n_train = fitted.model, fitted.settings.training.max_epochs, len(rows.split.train)
     if model is None:
@@ -105,7 +107,9 @@ def _calibrate(fitted: Fitted, rows: FitRows, span: range, known: range | None) 
     most = MOST_STALE if traits_of(model).closed_form else max(4, epochs * n_train // 20)
     with computing_in(fitted.precision, fitted.kernels):
         fresh = Intervals.calibrate(model, rows.judging(span))
-        return fresh if known is None else fresh.with_stale(model, rows.windows(known), n_train, most)
+        return (
+            fresh if known is None or rows.most_judging else fresh.with_stale(model, rows.windows(known), n_train, most)
+        )
 
 
 def _note_windows(panel: Panel, found: Intervals, scored: int) -> None:

@@ -217,7 +217,7 @@ class Forecaster(Reports):
         """
         check_range(windows=windows, stride=stride)
         panel, target = self.read(data), None if out is None else str(out)
-        with within_memory(memory):
+        with within_memory(memory), Waiting("backtesting", self.progress):
             return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, notify)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:

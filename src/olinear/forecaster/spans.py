@@ -14,6 +14,7 @@ from olinear.forecaster.choosing import default_holdout, validation_rows
 
 Values = NDArray[np.float32]
 MOST_JUDGING = 8192  # windows that validate or calibrate, where those that train are too many for one epoch
+JUDGING_SLOWLY = 4  # where each forecast takes seconds
 
 
 def split_rows(panel: Panel, settings: Settings) -> Split:
@@ -78,10 +79,17 @@ class FitRows:
     lookback: int
     horizon: int
     an_epoch: int = 0  # windows at the most; 0: all
+    most_judging: int = 0  # windows of a span that validate or calibrate; 0: as follows from the others
 
     @classmethod
     def of(
-        cls, panel: Panel, settings: Settings, scaler: StandardScaler, active: NDArray[np.bool_], split: Split
+        cls,
+        panel: Panel,
+        settings: Settings,
+        scaler: StandardScaler,
+        active: NDArray[np.bool_],
+        split: Split,
+        slow: bool = False,
     ) -> Self:
         inputs = scaler.transform(bridge_gaps(panel.values))
         first = (~np.isnan(panel.values)).argmax(0)
@@ -89,7 +97,8 @@ class FitRows:
             inputs[: first[series], series] = 0.0
         targets = scaler.transform(hide_first_targets(panel.values, settings.horizon))
         an_epoch = settings.training.epoch_steps * settings.training.batch_size
-        return cls(inputs[:, active], targets[:, active], split, settings.lookback, settings.horizon, an_epoch)
+        most = JUDGING_SLOWLY if slow else 0
+        return cls(inputs[:, active], targets[:, active], split, settings.lookback, settings.horizon, an_epoch, most)
 
     def windows(self, span: range) -> Windows:
         """Those whose targets lie in a span of rows."""
@@ -97,10 +106,14 @@ class FitRows:
         return Windows(self.inputs, self.lookback, self.horizon, starts, self.targets)
 
     def judging(self, span: range) -> Windows:
-        """Those of a span that validate or calibrate: all, or where an epoch takes a part, a part spread evenly."""
+        """Those of a span that validate or calibrate: all, or a part spread evenly.
+
+        A part where an epoch takes a part, or where each forecast takes seconds.
+        """
         windows = self.windows(span)
-        stride = -(-len(windows) // MOST_JUDGING)
-        if not self.is_thinned or stride == 1:
+        most = self.most_judging or (MOST_JUDGING if self.is_thinned else len(windows))
+        stride = -(-len(windows) // most)
+        if stride == 1:
             return windows
         starts = windows.starts[(len(windows) - 1) % stride :: stride]  # with the newest one
         return Windows(windows.values, self.lookback, self.horizon, starts, windows.targets)
@@ -141,14 +154,14 @@ class FitRows:
 
 def note_on_parts(rows: FitRows) -> Note | None:
     """How many of how many windows train in an epoch, validate and calibrate, where those that train are many."""
-    if not rows.is_thinned:
+    if not (rows.is_thinned or rows.most_judging):
         return None
-    texts = [
-        f"an epoch trains on {rows.an_epoch} of {len(rows.training)} windows, and the next one goes on with others"
-    ]
+    trains = f"an epoch trains on {rows.an_epoch} of {len(rows.training)} windows, and the next one goes on with others"
+    texts = [trains] if rows.is_thinned else []
     if rows.validation is not None:
         for what, span in (("validate", rows.split.validation), ("calibrate intervals", rows.newest)):
             some, every = len(rows.judging(span)), len(rows.windows(span))
             if some < every:
                 texts.append(f"{some} of {every}, spread evenly, {what}")
-    return Note("fit-thinned", f"{'; '.join(texts)}: epoch_steps=0 takes all")
+    why = "each forecast takes seconds" if rows.most_judging else "epoch_steps=0 takes all"
+    return Note("fit-thinned", f"{'; '.join(texts)}: {why}") if texts else None

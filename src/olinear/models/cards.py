@@ -7,6 +7,7 @@ POINT = Traits()
 ANY_SERIES = Traits(any_series=True)  # with the default options
 SOLVED = Traits(closed_form=True, any_series=True)
 TOGETHER = Traits(batch_dependent=True)
+ASKED = Traits(closed_form=True, zero_shot=True, any_series=True, slow=True)
 
 
 def _zoo(name: str, place: str, about: str, traits: Traits = POINT, **least: int) -> Card:
@@ -140,6 +141,12 @@ MODELS = Registry(
             "gaussian:Gaussian",
             "The mean of the horizon given the lookback, windows taken as Gaussian: the paper's Theorem 1.",
             SOLVED,
+        ),
+        _zoo(
+            "LLMTime",
+            "llmtime:LLMTime",
+            "A language model continues each series as text, zero-shot: nothing is learnt but what its file holds.",
+            ASKED,
         ),
     ]
 )

@@ -14,6 +14,7 @@ from olinear.core import Batch, DataError, TrainingDiverged
 from olinear.core.runtime import (
     Kernels,
     Precision,
+    Waiting,
     computing_in,
     fitting_threads,
     keeping_memory,
@@ -82,7 +83,7 @@ def train(
     task, device = task or Forecast(config.loss), pick_device(config.device)
     path = None if checkpoint is None else Path(checkpoint)
     if traits_of(model).closed_form:
-        return _solve(model, training, validation, config, task, device)
+        return _solve(model, training, validation, config, task, device, progress)
     model.to(device)
     precision, kernels = settle(model, training, task, config, device, path if resume else None)
     config = config.model_copy(update={"precision": precision})
@@ -122,16 +123,21 @@ def _solve(
     config: TrainingConfig,
     task: Task,
     device: torch.device,
+    progress: bool,
 ) -> TrainingReport:
     started, place = time.monotonic(), solving_device(device)
     size = 4 * config.batch_size
-    model.to(place)
-    model.eval()
-    model.solve(training.to(place))  # type: ignore[operator]
-    model.to(device)
-    record = {"epoch": 1.0, "training_loss": mean_loss(model, training.to(device), task, size)}
-    if validation is not None:
-        record["validation_loss"] = mean_loss(model, validation.to(device), task, size)
+    with Waiting("solving", progress):
+        model.to(place)
+        model.eval()
+        with own_randomness(config.seed):
+            model.solve(training.to(place))  # type: ignore[operator]
+        model.to(device)
+        record = {"epoch": 1.0}
+        if not traits_of(model).zero_shot:  # to which the rows of training are as new as any
+            record["training_loss"] = mean_loss(model, training.to(device), task, size)
+        if validation is not None:
+            record["validation_loss"] = mean_loss(model, validation.to(device), task, size)
     seconds = time.monotonic() - started
     return TrainingReport(1, record.get("validation_loss"), False, 1, seconds, [record | {"seconds": seconds}])
 

@@ -20,7 +20,7 @@ SMALL = {
     "DLinear": {"window": 5},
     "CARD": {"patch_length": 6, "stride": 3},
 }
-SOLVED = {"Ridge", "Gaussian"}
+SOLVED = {"Ridge", "Gaussian", "LLMTime"}
 UNNORMALISED = {"DLinear", "FreTS", "Crossformer", "FEDformer"}
 SEVERAL = {"TimeMixer", "TimeMixer++"}  # one a scale
 

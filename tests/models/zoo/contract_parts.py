@@ -34,6 +34,7 @@ SMALL = {
     "TimeMixer": {"model_dim": 8, "ff_dim": 8, "blocks": 1, "halvings": 2, "window": 5, "dropout": 0.0},
     "TimesNet": {"model_dim": 8, "ff_dim": 8, "blocks": 1, "top_k": 2, "kernels": 3, "dropout": 0.0},
     "TimeMixer++": {"model_dim": 4, "ff_dim": 4, "blocks": 1, "halvings": 2, "top_k": 2, "kernels": 2, "dropout": 0.0},
+    "LLMTime": {"samples": 3, "dtype": "float32"},
 }
 VARIANTS = {
     "DLinear individual": {"individual": True, "init": "mean"},

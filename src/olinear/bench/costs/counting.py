@@ -51,7 +51,7 @@ def build(case: Case) -> nn.Module:
         model: Any = zoo.empty_model(case.registered, case.series, case.lookback, case.horizon, **options)
     else:
         model = zoo.build_model(case.registered, rows, case.lookback, case.horizon, **options)
-    if zoo.traits_of(model).closed_form:
+    if "solved" in dict(model.named_buffers()):
         model.solved.fill_(True)  # a map of zeros costs as much as the solved one, and solving leaves memory behind
     return zoo.for_inference(model) if case.form == "compact" else model
 

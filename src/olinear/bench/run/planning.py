@@ -34,6 +34,7 @@ class Estimate(NamedTuple):
     weights: int
 
 
+ASKING = 10.0  # seconds of a model that is slow, for each series of a window that is scored
 UNKNOWN = Estimate(0.0, 0)
 
 
@@ -127,7 +128,17 @@ def estimate(recipe: Recipe, speed: float) -> Estimate:
     windows = max(rows_trained - recipe.key.lookback - recipe.key.horizon, 1)
     typical = TYPICAL_BEST.get(training.schedule, training.max_epochs)
     epochs = min(training.max_epochs, training.patience + typical)
-    return Estimate(1.0 + epochs * windows / training.batch_size * step, weights)
+    return Estimate(1.0 + epochs * windows / training.batch_size * step + _asking(recipe), weights)
+
+
+def _asking(recipe: Recipe) -> float:
+    """Seconds of a slow model, which has nothing to train: what it costs is to be scored."""
+    if not MODELS.find(recipe.model).traits.slow:
+        return 0.0
+    (trained, split), scored = recipe.trained, recipe.scored
+    judged = len(trained.split_rows(trained.rows, split).validation) * trained.series
+    tested = len(scored.dataset.split_rows(scored.dataset.rows, scored.split).test) * scored.dataset.series
+    return ASKING * (judged + tested)
 
 
 def _count(recipe: Recipe) -> tuple[int, int]:

@@ -21,7 +21,9 @@ def run(
     how: How,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="Which models (`olinear models`), or all; OLinear if left out; may be repeated."),
+        typer.Option(
+            help="Which models (`olinear models`); all for all that are not slow; OLinear if left out; may be repeated."
+        ),
     ] = None,
     variant: Annotated[
         list[str] | None,
@@ -59,7 +61,7 @@ def _choose_jobs(wanted: Wanted, models: list[str], variants: list[str], seeds: 
     selection = select("OLinear", wanted.suite, wanted.dataset, wanted.horizon)
     keys = [key for key in (*tasks(), *(own_tasks() if wanted.dataset else ())) if selection.has(key)]
     if "all" in (model.casefold() for model in models):
-        models = list(MODELS)
+        models = [name for name in MODELS if not MODELS.find(name).traits.slow]
     jobs = [
         job
         for model in models
