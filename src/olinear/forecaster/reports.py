@@ -35,6 +35,8 @@ class Reports(Parameters):
 
     def _describe(self) -> str:
         panel, record = self.fitted.panel, self.fitted.record
+        if self.fitted.is_general:
+            return f"any series, pre-trained on {', '.join(record['pretrained_on'])}"
         return f"{len(panel.series)} series, {record['rows']} rows from {record['first']} to {record['last']}"
 
     def __repr__(self) -> str:
