@@ -258,6 +258,13 @@ class Forecaster(Reports):
             loaded._like = fitted.panel
         return loaded
 
+    def set_params(self, **changes: Any) -> Self:
+        """Change arguments, and forget what was fitted, but not pre-trained weights, with which `fit` begins."""
+        general = self._general
+        super().set_params(**changes)
+        self._general, self._fitted = general, self._fitted or general
+        return self
+
     @property
     def has_intervals(self) -> bool:
         """Whether `levels` can be asked for; not if too few rows were there to hold some back."""

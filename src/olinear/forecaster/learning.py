@@ -163,16 +163,12 @@ class Unjudged(Callback):
         self.started, self.stepped, self.ended = callback.started, callback.stepped, callback.ended  # type: ignore[method-assign]
 
 
-def _new_model(
-    fitted: Fitted, train_rows: NDArray[np.float32], seed: int, start: nn.Module | None = None
-) -> nn.Module:
+def _new_model(fitted: Fitted, train_rows: NDArray[np.float32], seed: int, start: nn.Module | None = None) -> nn.Module:
     """The model of the settings; if its basis cannot be computed from these rows, with a fixed one and a note."""
     arguments = fitted.settings.model.arguments
     try:
         model = _build(fitted, train_rows, arguments, seed)
-        if start is not None:
-            model.load_state_dict(start.state_dict())
-        return model
+        return model if start is None else _begin_with(model, start)
     except DataError as error:
         if "basis" not in arguments:
             raise
@@ -182,6 +178,17 @@ def _new_model(
         if not any(note.code == "fit-basis-fixed" for note in fitted.panel.notes):  # a member before may have said it
             fitted.panel.notes.append(Note("fit-basis-fixed", text))
         return model
+
+
+def _begin_with(model: nn.Module, start: nn.Module) -> nn.Module:
+    """The model with the weights of another."""
+    try:
+        model.load_state_dict(start.state_dict())
+    except RuntimeError as error:
+        raise ConfigError(
+            "these settings make a model of other shapes than the pre-trained one: leave those of the model as they are"
+        ) from error
+    return model
 
 
 def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[str, Any], seed: int) -> nn.Module:

@@ -82,8 +82,9 @@ def pretrain(request: PretrainRequest) -> PretrainResult:
     settings = pretraining_settings(request)
     patch = settings.model.options["patch_length"]
     corpus = read_corpus(request.data, request.leave_out, request.folder, settings.lookback, patch)
-    for note in corpus.notes if request.notify is not None else ():
-        request.notify(note)
+    if request.notify is not None:
+        for note in corpus.notes:
+            request.notify(note)
     checkpoint = request.out.with_name(f"{request.out.name}.checkpoint")
     with claim_checkpoint(checkpoint):
         save_fitted(_train(request, settings, corpus, checkpoint), request.out, context=False)

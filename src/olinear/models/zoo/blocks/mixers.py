@@ -77,8 +77,8 @@ def token_mixer(
     """
     factory = find_mixer(mixer)
     if not isinstance(factory, NamedMixer):
-        factory = partial(factory, causal=True) if causal else factory
-        return factory(tokens, model_dim, dropout=dropout)
+        make: Callable[..., nn.Module] = factory
+        return make(tokens, model_dim, dropout=dropout, **({"causal": True} if causal else {}))
     build = partial(factory, tokens, model_dim, dropout=dropout, heads=heads, head_dim=head_dim, causal=causal)
     if factory.own_maps:
         return build()
