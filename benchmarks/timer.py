@@ -5,7 +5,7 @@ datasets at hand but the target and its kin, once for each group of kin. On each
 
 - zero-shot: as they are;
 - fine-tuned: on the windows whose targets lie in the last 5 % of the training rows (lookbacks reach further back, for
-  of ETTh1 that is less than one), the rate and the epoch chosen by validation rows;
+  of ETTh1 that is less than one), the epoch chosen by validation rows;
 - next to the last value, the last season, and what the paper printed, whose corpus cannot be had: its decoders saw
   up to a billion points of seven domains, ours what benchmarks/results/timer.csv says.
 
@@ -43,8 +43,8 @@ SEASONS = {"ETTh1": 24, "ETTh2": 24, "ETTm1": 96, "ETTm2": 96, "Weather": 144}  
 GROUPS = {"ETTh1": ["ETTh1", "ETTm1"], "ETTh2": ["ETTh2", "ETTm2"], "Weather": ["Weather"]}
 MIXERS = ("normlin", "attention")
 HORIZON, SHARE, SEED = 96, 0.05, 2023
-RATES = (1e-4, 1e-5)  # of fine-tuning
-RUN: dict[str, Any] = {"context": 672, "steps": 4000, "patch_length": 96, "model_dim": 128, "blocks": 3}
+TUNING = {"loss": "l2", "learning_rate": 1e-4, "max_epochs": 5, "patience": 2, "clip_norm": 1.0, "seed": SEED}
+RUN: dict[str, Any] = {"context": 672, "steps": 1500, "patch_length": 96, "model_dim": 128, "blocks": 3}
 
 
 class Target:
@@ -86,22 +86,23 @@ def pretrained(mixer: str, group: str, folder: Path) -> Forecaster:
     return Forecaster.load(out) if out.is_dir() else pretrain(request(mixer, group, out, {})).forecaster
 
 
-def tuned(model: nn.Module, target: Target, lookback: int) -> tuple[nn.Module, dict[str, Any]]:
-    """Trained further on few windows; the rate with the lowest validation loss."""
+def tuned(forecaster: Forecaster, target: Target) -> tuple[nn.Module, dict[str, Any]]:
+    """Trained further on few windows; the epoch with the lowest validation loss."""
+    fitted, lookback = forecaster.fitted, forecaster.fitted.settings.lookback
+    model = deepcopy(fitted.model)
+    assert model is not None
     training, validation = target.windows(target.few, lookback), target.windows(target.split.validation, lookback, 4)
-    found: list[tuple[float, nn.Module, dict[str, Any]]] = []
-    for rate in RATES:
-        copy = deepcopy(model)
-        config = TrainingConfig(loss="l2", learning_rate=rate, max_epochs=10, patience=3, seed=SEED, clip_norm=1.0)
-        report = train(copy, training, validation, config)
-        facts = {"rate": rate, "best_epoch": report.best_epoch, "validation_loss": f"{report.best_loss:.4f}"}
-        found.append((report.best_loss or 0.0, copy, facts))
-    return min(found, key=lambda each: each[0])[1:]
+    report = train(model, training, validation, TrainingConfig(**TUNING, precision=fitted.precision))
+    return model, facts_of(report.best_epoch, report.best_loss, report.seconds)
+
+
+def facts_of(best_epoch: int, loss: float | None, seconds: float) -> dict[str, Any]:
+    return {"best_epoch": best_epoch, "validation_loss": f"{loss:.4f}", "seconds": f"{seconds:.0f}"}
 
 
 def score(model: Any, windows: Windows, facts: Mapping[str, Any]) -> dict[str, Any]:
     scores = evaluate(model, windows)
-    blank = dict.fromkeys(("parameters", "corpus", "steps", "rate", "best_epoch", "validation_loss", "seconds"), "")
+    blank = dict.fromkeys(("parameters", "corpus", "steps", "best_epoch", "validation_loss", "seconds"), "")
     return {"mse": f"{scores.mse:.4f}", "mae": f"{scores.mae:.4f}", "windows": scores.windows} | blank | dict(facts)
 
 
@@ -132,15 +133,13 @@ def measure(forecaster: Forecaster, name: str, way: str) -> dict[str, Any]:
         "corpus": " ".join(report["pretrained_on"]),
         "steps": report["max_epochs"] * report["epoch_steps"],
     }
-    model: nn.Module = fitted.model
     if way == "fine-tuned":
-        model, chosen = tuned(model, target, lookback)
-        facts |= chosen
+        model, chosen = tuned(forecaster, target)
     else:
-        facts |= {"validation_loss": f"{report['validation_loss']:.4f}", "best_epoch": report["best_epoch"]}
-        facts["seconds"] = report["seconds"]
+        chosen = facts_of(report["best_epoch"], report["validation_loss"], report["seconds"])
+        model = fitted.model
     with computing_in(fitted.precision, fitted.kernels):
-        return score(model, target.windows(target.split.test, lookback), facts)
+        return score(model, target.windows(target.split.test, lookback), facts | chosen)
 
 
 def naive(name: str, done: set[tuple[str, str, str]]) -> None:

@@ -25,7 +25,7 @@ class PatchDecoder(WindowModel):
     patch feeds forecasts back in. NaN is a value that is not known.
 
     Args:
-        n_series, lookback, horizon: n, t, h; any others can be forecast by the same weights.
+        n_series, lookback, horizon: n, t, h. The same weights serve any others.
         patch_length: p; an incomplete first patch is filled up with unknown values.
         context: values looked back on at the most, in whole patches; the lookback, if left out.
         model_dim, ff_dim: m and f. Left out, f is 4 m, and 5 m with a mixer between two linear layers, such as NormLin:
