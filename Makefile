@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks torture accuracy clean \
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks bench-timer torture accuracy clean \
 	.venv .venv-hosts
 
 demo: .venv
@@ -63,6 +63,11 @@ bench-large: .venv
 # What marks of time, and windows tested alone, do to TimesNet on ETTh1 (hours; resumable; needs OLINEAR_DATA).
 bench-marks: .venv
 	$(BIN)/python benchmarks/marks.py
+
+# Attention against NormLin in a pre-trained decoder, zero-shot and fine-tuned (under an hour; resumable; needs OLINEAR_DATA).
+bench-timer: .venv
+	$(BIN)/python benchmarks/timer.py
+	$(BIN)/python tools/update_docs.py
 
 # Damage, kills, sharing, gaps: what docs/trust.md promises, tried (under 30 minutes on two cores; needs OLINEAR_DATA).
 torture: .venv

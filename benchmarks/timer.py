@@ -71,9 +71,10 @@ class Target:
 def request(mixer: str, group: str, out: Path, changes: Mapping[str, Any]) -> PretrainRequest:
     """One pre-training; changes are of the sizes of a run, the model's options or the training."""
     given = RUN | dict(changes)
-    sizes = {name: given.pop(name) for name in ("context", "steps") if name in given}
+    sizes: dict[str, Any] = {name: given.pop(name) for name in ("context", "steps") if name in given}
     training = {name: given.pop(name) for name in (*TrainingConfig.model_fields,) if name in given}
     corpus = str(given.pop("data", ",".join(CORPUS))).split(",")
+    sizes["every"] = [int(step) for step in str(given.pop("every", 1)).split(",")]
     return PretrainRequest(
         corpus, out, [group], None, HORIZON, **sizes, options=given | {"mixer": mixer},
         training=training | {"seed": SEED}, resume=True, progress=True, notify=print,

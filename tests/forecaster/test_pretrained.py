@@ -1,6 +1,8 @@
 """A pre-trained folder: it forecasts series that it has never seen, and a fit goes on from its weights."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -190,16 +192,37 @@ class TestCorpus:
             data.loc[160:, list("abc")] += 1e6 * spoilt
             data.to_csv(tmp_path / "data.csv", index=False)
             corpora.append(read_corpus([str(tmp_path / "data.csv")], [], None, CONTEXT, PATCH))
-        first, second = (corpus.mixtures() for corpus in corpora)
+        first, second = (corpus.mixtures(1000) for corpus in corpora)
         assert first[0].checksum() == second[0].checksum()
         assert first[1].checksum() != second[1].checksum()
         assert corpora[0].training[0].values.shape == (160, 3)
+
+    def test_a_dataset_also_trains_at_every_few_rows(self, tmp_path):
+        """As far as so many rows make a window; what validates stays as it is."""
+        frame().to_csv(tmp_path / "data.csv", index=False)
+        plain, coarse = (
+            read_corpus([str(tmp_path / "data.csv")], [], None, CONTEXT, PATCH, every) for every in ((1,), (1, 4, 9))
+        )
+        assert [len(each.values) for each in coarse.training] == [160, 40]
+        assert torch.equal(coarse.training[1].values, plain.training[0].values[::4])
+        assert coarse.mixtures(9)[1].checksum() == plain.mixtures(9)[1].checksum()
+        assert len(coarse.mixtures(9)[0]) == 10
 
     def test_what_is_too_short_is_left_out_and_nothing_cannot_train(self, tmp_path):
         frame(30).to_csv(tmp_path / "short.csv", index=False)
         corpus = read_corpus([str(tmp_path / "short.csv")], [], None, CONTEXT, PATCH)
         with pytest.raises(DataError, match=r"nothing is left to train on: .*24 rows train, and a window has 30"):
-            corpus.mixtures()
+            corpus.mixtures(1000)
+
+
+def test_the_page_runs(folder, tmp_path, monkeypatch):
+    shutil.copytree(folder, tmp_path / "pretrained")
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "pretraining.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    found = {"rows": frame(80)}
+    exec(compile(block, "pretraining.md", "exec"), found)
+    assert found["tuned"].has_intervals
 
 
 def test_the_command_shows_the_defaults_that_there_are():

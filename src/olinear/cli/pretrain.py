@@ -42,6 +42,9 @@ def pretrain(
     leave_out: Annotated[
         str, typer.Option(metavar="C,…", help="Datasets that it must not see; their kin are left out, too.")
     ] = "",
+    every: Annotated[
+        str, typer.Option(metavar="1,4,…", help="Train at all rows (1), also at every fourth (4), …; seasons differ.")
+    ] = "1",
     data_folder: DataFolder = None,
     horizon: Annotated[int, typer.Option("--horizon", "-h", min=1, help="Steps that it forecasts.")] = 96,
     context: Annotated[int, typer.Option(min=1, help="Rows it looks back on at the most, in whole patches.")] = 672,
@@ -63,7 +66,7 @@ def pretrain(
     """
     from olinear.forecaster.service import PretrainRequest
 
-    check_data_folder(data_folder)
+    check_data_folder(data_folder, "--data-folder")
     given = {name: value for name, value in settings.items() if value is not None}
     parts = {name: given.pop(name) for name in PARTS if name in given}
     note = NotesOnce()
@@ -75,6 +78,7 @@ def pretrain(
         horizon,
         context,
         steps,
+        _numbers(every),
         {"patch_length": patch_length} | parts | given.pop("options", {}),
         given,
         resume,
@@ -102,6 +106,13 @@ def _pretrain(request: Any, as_json: bool) -> None:
     lines += [("model", report["model"]), *(("", f"{key} {value}") for key, value in report["options"].items())]
     print_table(("", ""), [*lines, *((name.replace("_", " "), report[name]) for name in SHOWN)])
     print_message(f"saved to {result.out}; next: olinear predict {result.out} rows.csv")
+
+
+def _numbers(text: str) -> list[int]:
+    numbers = [int(part) if part.isdecimal() else 0 for part in _names(text)]
+    if not numbers or min(numbers) < 1 or len(set(numbers)) < len(numbers):
+        raise ConfigError(f"every must be different whole numbers of at least 1, such as 1,4, found {text!r}")
+    return numbers
 
 
 def _names(text: str) -> list[str]:

@@ -18,8 +18,14 @@ MOST_JUDGING = 1024  # windows of each dataset that validate
 
 @dataclass
 class Corpus:
-    """Windows of several datasets, each standardised by its own training rows."""
+    """Windows of several datasets, each standardised by its own training rows.
 
+    Args:
+        every: the steps at which each trains, such as 1 and 4: all its rows, and every fourth of them, which is how other
+            data with other seasons may look.
+    """
+
+    every: Sequence[int] = (1,)
     names: list[str] = field(default_factory=list)
     training: list[Windows] = field(default_factory=list)
     validation: list[Windows] = field(default_factory=list)
@@ -31,28 +37,37 @@ class Corpus:
         scaled = StandardScaler.fit(values[: len(split.train)]).transform(values[:known])
         try:
             starts = split.starts(split.validation, lookback, horizon)
-            training = Windows(scaled[: len(split.train)], lookback, horizon)
+            training = [Windows(scaled[: len(split.train)], lookback, horizon)] if 1 in self.every else []
         except DataError:
             needed = lookback + horizon
             text = f"{name} is left out: {len(split.train)} rows train, and a window has {needed}"
             self.notes.append(Note("pretrain-too-short", text, [name]))
             return
         self.names.append(name)
-        self.training.append(training)
+        self.training += training
+        for step in self.every:
+            coarse = scaled[: len(split.train)][::step]
+            if step > 1 and len(coarse) >= lookback + horizon:
+                self.training.append(Windows(coarse, lookback, horizon))
         self.validation.append(Windows(scaled, lookback, horizon, starts))
 
-    def mixtures(self) -> tuple[Mixture, Mixture]:
-        """As many windows of each dataset: those that train, and those that validate."""
+    def mixtures(self, windows: int) -> tuple[Mixture, Mixture]:
+        """As many windows of each dataset: those that train, about so many in all, and those that validate."""
         if not self.names:
             raise DataError(f"nothing is left to train on: {'; '.join(self.notes) or 'name some datasets'}")
-        return Mixture(self.training), Mixture(self.validation, MOST_JUDGING)
+        return Mixture(self.training, -(-windows // len(self.training))), Mixture(self.validation, MOST_JUDGING)
 
 
 def read_corpus(
-    data: Sequence[str], leave_out: Sequence[str], folder: Path | None, lookback: int, horizon: int
+    data: Sequence[str],
+    leave_out: Sequence[str],
+    folder: Path | None,
+    lookback: int,
+    horizon: int,
+    every: Sequence[int] = (1,),
 ) -> Corpus:
     """Datasets of the paper by their names, and files of one's own by their paths, but for those left out."""
-    found = Corpus()
+    found = Corpus(every)
     for each in kept(data, leave_out, found.notes):
         if isinstance(each, Dataset):
             values = load_values(each, require(each, folder))

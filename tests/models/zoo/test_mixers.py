@@ -320,7 +320,10 @@ def test_a_query_without_positive_entry_gets_zero_in_flatten():
         (lambda: FocusedAttention(16, form="other"), "form must be"),
         (lambda: FocusedAttention(16, form="paper"), "pass tokens"),
         (lambda: find_mixer("informer"), "one of normlin, linear, attention, .*found 'informer'"),
-        (lambda: TOKEN_MIXERS["mamba"](7, 16, causal=True), "the mixer mamba has no causal form: causal are normlin, attention"),
+        (
+            lambda: TOKEN_MIXERS["mamba"](7, 16, causal=True),
+            "the mixer mamba has no causal form: causal are normlin, attention",
+        ),
     ],
 )
 def test_mistakes_are_named(make, message):

@@ -46,6 +46,7 @@ class PretrainRequest:
         horizon: of the forecasts that the folder gives.
         context: rows looked back on at the most.
         steps: of the optimizer.
+        every: the steps of rows at which each dataset trains: 1 for all, 4 for every fourth.
         options, training: what differs from the usual options of the model, and settings of the training.
         resume: go on from the checkpoint that a stopped run left next to `out`.
         progress, callbacks: of the training.
@@ -59,6 +60,7 @@ class PretrainRequest:
     horizon: int = 96
     context: int = 672
     steps: int = 4000
+    every: Sequence[int] = (1,)
     options: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
     resume: bool = False
@@ -81,7 +83,7 @@ def pretrain(request: PretrainRequest) -> PretrainResult:
     check_target(request.out)
     settings = pretraining_settings(request)
     patch = settings.model.options["patch_length"]
-    corpus = read_corpus(request.data, request.leave_out, request.folder, settings.lookback, patch)
+    corpus = read_corpus(request.data, request.leave_out, request.folder, settings.lookback, patch, request.every)
     if request.notify is not None:
         for note in corpus.notes:
             request.notify(note)
@@ -98,6 +100,8 @@ def pretraining_settings(request: PretrainRequest) -> Settings:
     options = OPTIONS | dict(request.options)
     patch = options["patch_length"]
     check_range(horizon=request.horizon, context=request.context, steps=request.steps, patch_length=patch)
+    for step in request.every:
+        check_range(every=step)
     if request.context % patch:
         raise ConfigError(
             f"context must be whole patches of {patch} rows, found {request.context}: "
@@ -115,7 +119,7 @@ def pretraining_settings(request: PretrainRequest) -> Settings:
 
 
 def _train(request: PretrainRequest, settings: Settings, corpus: Corpus, checkpoint: Path) -> Fitted:
-    training, validation = corpus.mixtures()
+    training, validation = corpus.mixtures(request.steps * settings.training.batch_size)  # each is seen once
     with own_randomness(settings.training.seed):
         model: Any = build_model(
             MODEL, np.empty((0, 1)), settings.lookback, settings.horizon, **settings.model.arguments
