@@ -44,7 +44,14 @@ GROUPS = {"ETTh1": ["ETTh1", "ETTm1"], "ETTh2": ["ETTh2", "ETTm2"], "Weather": [
 MIXERS = ("normlin", "attention")
 HORIZON, SHARE, SEED = 96, 0.05, 2023
 TUNING = {"loss": "l2", "learning_rate": 1e-4, "max_epochs": 5, "patience": 2, "clip_norm": 1.0, "seed": SEED}
-RUN: dict[str, Any] = {"context": 672, "steps": 1500, "patch_length": 96, "model_dim": 128, "blocks": 3}
+RUN: dict[str, Any] = {
+    "context": 672,
+    "steps": 1500,
+    "patch_length": 96,
+    "model_dim": 128,
+    "blocks": 3,
+    "every": "1,2,3,4,6,12",
+}
 
 
 class Target:
@@ -74,7 +81,7 @@ def request(mixer: str, group: str, out: Path, changes: Mapping[str, Any]) -> Pr
     sizes: dict[str, Any] = {name: given.pop(name) for name in ("context", "steps") if name in given}
     training = {name: given.pop(name) for name in (*TrainingConfig.model_fields,) if name in given}
     corpus = str(given.pop("data", ",".join(CORPUS))).split(",")
-    sizes["every"] = [int(step) for step in str(given.pop("every", 1)).split(",")]
+    sizes["every"] = [int(step) for step in str(given.pop("every")).split(",")]
     return PretrainRequest(
         corpus, out, [group], None, HORIZON, **sizes, options=given | {"mixer": mixer},
         training=training | {"seed": SEED}, resume=True, progress=True, notify=print,
@@ -103,7 +110,7 @@ def facts_of(best_epoch: int, loss: float | None, seconds: float) -> dict[str, A
 
 def score(model: Any, windows: Windows, facts: Mapping[str, Any]) -> dict[str, Any]:
     scores = evaluate(model, windows)
-    blank = dict.fromkeys(("parameters", "corpus", "steps", "best_epoch", "validation_loss", "seconds"), "")
+    blank = dict.fromkeys(("parameters", "corpus", "every", "steps", "best_epoch", "validation_loss", "seconds"), "")
     return {"mse": f"{scores.mse:.4f}", "mae": f"{scores.mae:.4f}", "windows": scores.windows} | blank | dict(facts)
 
 
@@ -132,6 +139,7 @@ def measure(forecaster: Forecaster, name: str, way: str) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "parameters": report["parameters"],
         "corpus": " ".join(report["pretrained_on"]),
+        "every": str(RUN["every"]).replace(",", " "),
         "steps": report["max_epochs"] * report["epoch_steps"],
     }
     if way == "fine-tuned":

@@ -155,6 +155,8 @@ def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
         from olinear.evaluation.plots import plot_model
 
         varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]
+        if any(len(matrix) != len(varying) for matrix in mixing):  # it mixes patches of a series, which have no names
+            varying = []
         draw(lambda: plot_model(mixing, varying, spectrum.variances), plot)
     print_notes(notes)
     if as_json:

@@ -23,11 +23,15 @@ DEFAULTS = {
     "clip_norm": 1.0,
     "precision": "auto",
 }
+EVERY = "1,2,3,4,6,12"
 PARTS = ("model_dim", "ff_dim", "blocks", "dropout", "mixer")
 OTHERS = ("model", "basis", "embed_dim", "rank", "pre_linear", "post_linear", "temporal", "head", "affine", "fold")
 PACE = ("max_epochs", "epoch_steps", "patience", "members")
 SHOWN = ("horizon", "lookback", "parameters", "precision", "best_epoch", "epochs", "validation_loss", "seconds")
 
+Every = Annotated[
+    str, typer.Option(metavar="1,4,…", help="Train at all rows (1), also at every fourth (4), …: more seasons.")
+]
 DataFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Where datasets are; then OLINEAR_DATA and the cache.")
 ]
@@ -42,9 +46,7 @@ def pretrain(
     leave_out: Annotated[
         str, typer.Option(metavar="C,…", help="Datasets that it must not see; their kin are left out, too.")
     ] = "",
-    every: Annotated[
-        str, typer.Option(metavar="1,4,…", help="Train at all rows (1), also at every fourth (4), …; seasons differ.")
-    ] = "1",
+    every: Every = EVERY,
     data_folder: DataFolder = None,
     horizon: Annotated[int, typer.Option("--horizon", "-h", min=1, help="Steps that it forecasts.")] = 96,
     context: Annotated[int, typer.Option(min=1, help="Rows it looks back on at the most, in whole patches.")] = 672,
@@ -69,7 +71,6 @@ def pretrain(
     check_data_folder(data_folder, "--data-folder")
     given = {name: value for name, value in settings.items() if value is not None}
     parts = {name: given.pop(name) for name in PARTS if name in given}
-    note = NotesOnce()
     request = PretrainRequest(
         _names(data),
         out,
@@ -83,7 +84,7 @@ def pretrain(
         given,
         resume,
         progress and not as_json,
-        notify=note,
+        notify=NotesOnce(),
     )
     if not request.data:
         raise ConfigError("no data: name some datasets or files, such as --data ETTh1,ETTh2,mine.csv")

@@ -21,8 +21,8 @@ class Corpus:
     """Windows of several datasets, each standardised by its own training rows.
 
     Args:
-        every: the steps at which each trains, such as 1 and 4: all its rows, and every fourth of them, which is how other
-            data with other seasons may look.
+        every: the steps at which each trains, such as 1 and 4: all its rows, and every fourth of them, which have
+            another season.
     """
 
     every: Sequence[int] = (1,)
