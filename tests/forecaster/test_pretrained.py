@@ -14,8 +14,7 @@ from olinear.cli.pretrain import DEFAULTS, EVERY
 from olinear.core import CheckpointError, ConfigError, DataError
 from olinear.forecaster import Forecaster
 from olinear.forecaster.corpus import kept, read_corpus
-from olinear.forecaster.service import PredictRequest, PretrainRequest, predict, pretrain
-from olinear.forecaster.service import pretraining
+from olinear.forecaster.service import PredictRequest, PretrainRequest, predict, pretrain, pretraining
 from olinear.forecaster.service.pretraining import OPTIONS, TRAINING, pretraining_settings
 from olinear.models import default_options
 from olinear.training import StopWhen
@@ -230,7 +229,7 @@ def test_the_command_shows_the_defaults_that_there_are():
     known = default_options("PatchDecoder") | OPTIONS | TRAINING
     assert {name: known[name] for name in DEFAULTS} == DEFAULTS
     assert set(TRAINING) <= set(DEFAULTS)
-    assert EVERY == ",".join(map(str, pretraining.EVERY))
+    assert ",".join(map(str, pretraining.EVERY)) == EVERY
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,9 @@ OTHERS = ("model", "basis", "embed_dim", "rank", "pre_linear", "post_linear", "t
 PACE = ("max_epochs", "epoch_steps", "patience", "members")
 SHOWN = ("horizon", "lookback", "parameters", "precision", "best_epoch", "epochs", "validation_loss", "seconds")
 
+LeaveOut = Annotated[
+    str, typer.Option(metavar="C,…", help="Datasets that it must not see; their kin are left out, too.")
+]
 Every = Annotated[
     str, typer.Option(metavar="1,4,…", help="Train at all rows (1), also at every fourth (4), …: more seasons.")
 ]
@@ -43,9 +46,7 @@ def pretrain(
         str, typer.Option(metavar="A,B,…", help="The paper's datasets by their names, and files of your own.")
     ],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to save the model.")] = Path("pretrained"),
-    leave_out: Annotated[
-        str, typer.Option(metavar="C,…", help="Datasets that it must not see; their kin are left out, too.")
-    ] = "",
+    leave_out: LeaveOut = "",
     every: Every = EVERY,
     data_folder: DataFolder = None,
     horizon: Annotated[int, typer.Option("--horizon", "-h", min=1, help="Steps that it forecasts.")] = 96,
