@@ -18,6 +18,7 @@ import argparse
 import csv
 from collections.abc import Mapping
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -115,19 +116,17 @@ def score(model: Any, windows: Windows, facts: Mapping[str, Any]) -> dict[str, A
 
 
 def run(folder: Path) -> None:
-    """Every line that is not there yet."""
+    """Every line that is not there yet: what takes no training first, then zero-shot, then fine-tuned."""
     done = {(row["dataset"], row["way"], row["model"]) for row in read_rows(RESULTS)}
-    for group, targets in GROUPS.items():
-        for mixer in MIXERS:
-            wanted = [(name, way) for name in targets for way in ("zero-shot", "fine-tuned")]
-            if all((name, way, mixer) in done for name, way in wanted):
-                continue
-            forecaster = pretrained(mixer, group, folder)
-            for name, way in wanted:
-                if (name, way, mixer) not in done:
-                    add_row(RESULTS, {"dataset": name, "way": way, "model": mixer} | measure(forecaster, name, way))
-        for name in targets:
-            naive(name, done)
+    for name in SEASONS:
+        naive(name, done)
+    for way, (group, targets), mixer in product(("zero-shot", "fine-tuned"), GROUPS.items(), MIXERS):
+        wanted = [name for name in targets if (name, way, mixer) not in done]
+        forecaster = pretrained(mixer, group, folder) if wanted else None
+        for name in wanted:
+            assert forecaster is not None
+            add_row(RESULTS, {"dataset": name, "way": way, "model": mixer} | measure(forecaster, name, way))
+            summarise()
     summarise()
 
 
@@ -163,18 +162,21 @@ def naive(name: str, done: set[tuple[str, str, str]]) -> None:
 
 def summarise() -> None:
     """The MSE of each target in one line, ours next to the paper's."""
+    with SUMMARY.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(summary())
+
+
+def summary() -> list[list[str]]:
     found = {(row["dataset"], f"{row['way']} {row['model']}"): row["mse"] for row in read_rows(RESULTS)}
     ways = [f"{way} {mixer}" for way in ("zero-shot", "fine-tuned") for mixer in MIXERS]
-    naives = ["naive seasonal naive", "naive last value"]
-    with SUMMARY.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        header = [*(name.removeprefix("naive ") for name in naives), *ways]
-        writer.writerow(["dataset", *header, *(f"paper: {way}" for way in ways)])
-        for printed in read_rows(PRINTED):
-            name = printed["dataset"]
-            if name in SEASONS:
-                ours = [found.get((name, column), "") for column in (*naives, *ways)]
-                writer.writerow([name, *ours, *(printed[way] for way in ways)])
+    naives = ["seasonal naive", "last value"]
+    lines = [["dataset", *naives, *ways, *(f"paper: {way}" for way in ways)]]
+    for printed in read_rows(PRINTED):
+        name = printed["dataset"]
+        if name in SEASONS:
+            ours = [found.get((name, column), "") for column in (*(f"naive {kind}" for kind in naives), *ways)]
+            lines.append([name, *ours, *(printed[way] for way in ways)])
+    return lines
 
 
 def attempt(changes: Mapping[str, Any], folder: Path) -> None:

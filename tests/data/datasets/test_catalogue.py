@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from olinear.core.errors import ConfigError, DataError
-from olinear.data.datasets import Dataset, catalogue, find_dataset, load_values, locate, require
+from olinear.data.datasets import Dataset, catalogue, find_dataset, load_values, require
 from olinear.data.datasets.entries import all_datasets
 
 FETCHED = ["ETTh1", "ETTh2", "ETTm1", "ETTm2", "Exchange"]
@@ -40,12 +40,10 @@ def test_kin_hold_the_same_measurements_and_name_each_other():
 
 
 @pytest.mark.parametrize("number", ["1", "2"])
-def test_an_hour_is_every_fourth_row_of_a_quarter(number):
+def test_an_hour_is_every_fourth_row_of_a_quarter(number, dataset_folder):
     """What the kinship rests on, looked up in the files, whose digits are rounded."""
     hours, quarters = (find_dataset(f"ETT{step}{number}") for step in "hm")
-    if locate(hours) is None or locate(quarters) is None:
-        pytest.skip("needs OLINEAR_DATA")
-    first, second = (load_values(each, require(each))[:4000] for each in (hours, quarters))
+    first, second = (load_values(each, require(each, dataset_folder))[:4000] for each in (hours, quarters))
     np.testing.assert_allclose(second[::4], first[:1000], atol=1e-5)
 
 
