@@ -120,7 +120,7 @@ def run(folder: Path) -> None:
     done = {(row["dataset"], row["way"], row["model"]) for row in read_rows(RESULTS)}
     for name in SEASONS:
         naive(name, done)
-    for way, (group, targets), mixer in product(("zero-shot", "fine-tuned"), GROUPS.items(), MIXERS):
+    for way, mixer, (group, targets) in product(("zero-shot", "fine-tuned"), MIXERS, GROUPS.items()):
         wanted = [name for name in targets if (name, way, mixer) not in done]
         forecaster = pretrained(mixer, group, folder) if wanted else None
         for name in wanted:

@@ -20,10 +20,10 @@ class Reports(Parameters):
         """What was chosen, found and noticed: settings, series, frequency, training, notes."""
         fitted = self.fitted
         settings = {name: value for name, value in flatten(fitted.settings).items() if value not in (None, {})}
+        rows = {"series": len(fitted.panel.series), "frequency": str(fitted.panel.frequency)}
         return {
             **settings,
-            "series": len(fitted.panel.series),
-            "frequency": str(fitted.panel.frequency),
+            **({} if fitted.is_general else rows),
             "parameters": sum(p.numel() for p in fitted.model.parameters()) if fitted.model else 0,
             **fitted.record,
             "notes": list(fitted.panel.notes),
