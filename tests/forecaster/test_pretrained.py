@@ -220,7 +220,7 @@ def test_the_page_runs(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "pretraining.md").read_text()
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    found = {"rows": frame(80)}
+    found = {"rows": frame(50)}
     exec(compile(block, "pretraining.md", "exec"), found)
     assert found["tuned"].has_intervals
 
