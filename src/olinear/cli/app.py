@@ -21,6 +21,7 @@ from olinear.cli.inspect import inspect
 from olinear.cli.models import models
 from olinear.cli.paper import paper
 from olinear.cli.predict import predict
+from olinear.cli.pretrain import pretrain
 from olinear.cli.settings import settings
 from olinear.core.settings import with_present_options
 
@@ -45,7 +46,7 @@ class Commands(TyperGroup):
 
 
 app = typer.Typer(cls=Commands, help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
-for command in (fit, predict, backtest, inspect, export, models, settings, demo):
+for command in (fit, predict, backtest, pretrain, inspect, export, models, settings, demo):
     app.command()(command)
 app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")

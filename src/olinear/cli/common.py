@@ -48,10 +48,10 @@ def check_picture(path: str | None) -> None:
     check_writable(path)
 
 
-def check_data_folder(folder: Path | None) -> None:
-    """Refuse a --data that is no folder."""
+def check_data_folder(folder: Path | None, option: str = "--data") -> None:
+    """Refuse a folder of data that is none."""
     if folder is not None and not folder.expanduser().is_dir():
-        raise ConfigError(f"--data must be a folder, found {folder}: check the spelling")
+        raise ConfigError(f"{option} must be a folder, found {folder}: check the spelling")
 
 
 def refuse_given(context: typer.Context, names: Sequence[str], why: str) -> None:

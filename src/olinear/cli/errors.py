@@ -10,7 +10,20 @@ import typer
 from olinear.core import OLinearError
 from olinear.core.settings import leaves
 
-OTHERS = ("resume", "recursive", "levels", "windows", "stride", "context", "seeds", "jobs", "memory", "out")
+OTHERS = (
+    "resume",
+    "recursive",
+    "context",
+    "steps",
+    "patch_length",
+    "levels",
+    "windows",
+    "stride",
+    "seeds",
+    "jobs",
+    "memory",
+    "out",
+)
 SWITCHES = ("True", "False")
 PLAIN = re.compile(r"[\w.,:+-]*")  # for a shell
 

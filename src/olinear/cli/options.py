@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -20,11 +20,15 @@ Config = Annotated[
 ]
 
 
-def with_settings(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_settings(
+    *sections: str, without: Sequence[str] = (), defaults: Mapping[str, Any] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command one option for each setting of some sections, passed on as its `**settings`.
 
-    What is not given on the command line is None, so that a file or the data can decide.
+    What is not given on the command line is None, so that a file or the data can decide; `defaults` are shown where a
+    command has others.
     """
+    shown = defaults or {}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         wanted = [leaf for leaf in leaves().values() if leaf.section in sections and leaf.name not in without]
@@ -37,8 +41,8 @@ def with_settings(*sections: str, without: Sequence[str] = ()) -> Callable[[Call
             command(*args, **{name: None if value == [] else value for name, value in given.items()})
 
         own = [each for each in inspect.signature(command).parameters.values() if each.kind is not each.VAR_KEYWORD]
-        first = [_parameter(leaf) for leaf in wanted if leaf.section == "task"]
-        derived = [_parameter(leaf) for leaf in wanted if leaf.section != "task"]
+        first = [_parameter(leaf, shown) for leaf in wanted if leaf.section == "task"]
+        derived = [_parameter(leaf, shown) for leaf in wanted if leaf.section != "task"]
         parameters = [_keyword(each) for each in (own[0], *first, *own[1:], *derived)]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -52,7 +56,7 @@ def _keyword(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
-def _parameter(leaf: Leaf) -> inspect.Parameter:
+def _parameter(leaf: Leaf, defaults: Mapping[str, Any]) -> inspect.Parameter:
     """The option of a setting."""
     name, kind, metavar = leaf.name, _plain_kind(leaf.annotation), None
     words = SHORT.get(name, (leaf.option,))
@@ -68,7 +72,7 @@ def _parameter(leaf: Leaf) -> inspect.Parameter:
         help = f"{help} One of {', '.join(choices)}."
     if name == "option":
         help = "A further argument of the model, such as heads=4; may be repeated."
-    default = default_of(leaf)
+    default = str(defaults[leaf.name]) if leaf.name in defaults else default_of(leaf)
     info = typer.Option(
         *words,
         help=help,

@@ -94,7 +94,7 @@ def run_backtest(
             for note in kept.notes:
                 notify(note)
         metrics = score_origins(fitted, panel, origins, levels, kept)
-    in_sample = int((panel.times[origins] <= fitted.last_time).sum())
+    in_sample = 0 if fitted.is_zero_shot else int((panel.times[origins] <= fitted.last_time).sum())
     return Backtest(kept.frame(), metrics, len(origins), in_sample, tuple(kept.notes))
 
 

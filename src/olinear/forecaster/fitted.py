@@ -82,6 +82,26 @@ class Fitted:
         return self.stale is not None
 
     @property
+    def is_general(self) -> bool:
+        """Whether it is pre-trained, and there are no series yet that it forecasts."""
+        return not self.panel.series
+
+    @property
+    def is_zero_shot(self) -> bool:
+        """Whether it is pre-trained, and was fitted to no series."""
+        return "least_rows" in self.record
+
+    @property
+    def why_no_intervals(self) -> str:
+        """What to say where `levels` are asked for and there are none."""
+        if self.is_zero_shot:
+            return (
+                "a pre-trained model has no intervals for series that it was not fitted to: leave levels out, or fit "
+                "it to your rows, which calibrates them"
+            )
+        return "this model has no intervals: it was fitted on too few rows to hold some back for them"
+
+    @property
     def precision(self) -> Precision:
         """What it was trained with, and forecasts with; float32 for models of earlier versions."""
         return "bfloat16" if self.record.get("precision") == "bfloat16" else "float32"
@@ -128,7 +148,7 @@ class Answer:
             stale, lookback = self.past.stale[:, active], fitted.settings.lookback
             half[..., active] = fitted.intervals.half_widths(level, self.scale[:, active], stale, lookback)
         elif fitted.model is not None:
-            raise DataError("this model has no intervals: it was fitted on too few rows to hold some back for them")
+            raise DataError(fitted.why_no_intervals)
         if not active.all():
             lookbacks = self.past.values[..., ~active]
             half[..., ~active] = half_widths(lookbacks, self.mean.shape[1], level)

@@ -19,6 +19,7 @@ from olinear.forecaster.prediction import Prediction
 from olinear.forecaster.reading import read_first, read_more
 from olinear.forecaster.reports import Reports
 from olinear.forecaster.storage import load_fitted, save_fitted
+from olinear.forecaster.zero_shot import for_rows, for_series, tuning_settings
 from olinear.models import Source, card_of
 from olinear.training import Callback
 
@@ -134,6 +135,7 @@ class Forecaster(Reports):
             raise ConfigError("horizon must be a whole number of at least 1, found None")
         self._like: Panel | None = None  # rows that were read before, as which a further fit reads its own
         self._fitted: Fitted | None = None
+        self._general: Fitted | None = None  # pre-trained, whose weights a fit begins with
 
     def fit(
         self,
@@ -154,13 +156,18 @@ class Forecaster(Reports):
         settings = self.choose(panel)
         path = None if checkpoint is None else check_path(checkpoint, "a checkpoint")
         with within_memory(memory):
-            self._fitted = fit_panel(panel, settings, self._source, Run(path, resume, self.progress, callbacks, notify))
+            start = None if self._general is None else self._general.model
+            run = Run(path, resume, self.progress, callbacks, notify, start)
+            self._fitted = fit_panel(panel, settings, self._source, run)
+        if self._general is not None:
+            self._fitted.record["pretrained_on"] = self._general.record["pretrained_on"]
         return self
 
     def choose(self, data: Any) -> Settings:
         """The settings that `fit` would take for these rows, without fitting."""
         panel = self._open(data)
-        return choose_settings(self._given, self._source, len(panel), len(panel.series), panel.frequency)
+        given = self._given if self._general is None else for_rows(self._given, len(panel))
+        return choose_settings(given, self._source, len(panel), len(panel.series), panel.frequency)
 
     def predict(
         self,
@@ -192,10 +199,16 @@ class Forecaster(Reports):
         series: Sequence[str] | str | None = None,
     ) -> Prediction:
         """`predict` before it becomes a frame: history, forecast and bounds as arrays, to draw or to compute with."""
-        asked = Asked.of(self.fitted, levels, horizon, recursive, series)
+        fitted, history = self.fitted, None
+        if fitted.is_general:
+            if data is None:
+                raise DataError("this model is pre-trained and has no rows of its own: pass yours, predict(data)")
+            fitted, history = for_series(fitted, self.read(data))
+        asked = Asked.of(fitted, levels, horizon, recursive, series)
         with Waiting("forecasting", self.progress) as waiting:
-            history = None if data is None else self._read_context(data)
-            return make_prediction(self.fitted, history, asked, waiting)
+            if history is None and data is not None:
+                history = self._read_context(data)
+            return make_prediction(fitted, history, asked, waiting)
 
     def backtest(
         self,
@@ -219,6 +232,11 @@ class Forecaster(Reports):
         panel, target = self.read(data), None if out is None else str(out)
         with within_memory(memory), Waiting("backtesting", self.progress):
             return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, notify)
+        fitted, panel, target = self.fitted, self.read(data), None if out is None else str(out)
+        if fitted.is_general:
+            fitted, panel = for_series(fitted, panel, ahead=fitted.settings.horizon)
+        with within_memory(memory):
+            return run_backtest(fitted, panel, windows, stride, check_levels(levels), target, notify)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
         """Write a model folder. `context=False` leaves out the last rows; `predict` then needs data."""
@@ -228,15 +246,27 @@ class Forecaster(Reports):
     def load(cls, folder: str | Path, *, model: Source | None = None) -> Self:
         """Read a model folder; it runs nothing from it. `fit` then fits again what was saved, to other rows.
 
+        A pre-trained folder forecasts the series of whatever rows it is given, and `fit` goes on from its weights.
+
         `model` is the class or module of a folder whose model was given as one and is not registered.
         """
         fitted = load_fitted(check_path(folder), model)
         loaded = cls(fitted.settings.horizon, model=fitted.source)
-        given = as_given(fitted.settings)
+        given = tuning_settings(fitted) if fitted.is_general else as_given(fitted.settings)
         loaded._parameters |= {name: value for name, value in given.items() if name != "model"}
-        loaded._given, loaded._like = check_given(given), fitted.panel
-        loaded._fitted = fitted
+        loaded._given, loaded._fitted = check_given(given), fitted
+        if fitted.is_general:
+            loaded._general = fitted
+        else:
+            loaded._like = fitted.panel
         return loaded
+
+    def set_params(self, **changes: Any) -> Self:
+        """Change arguments, and forget what was fitted, but not pre-trained weights, with which `fit` begins."""
+        general = self._general
+        super().set_params(**changes)
+        self._general, self._fitted = general, self._fitted or general
+        return self
 
     @property
     def has_intervals(self) -> bool:
@@ -252,7 +282,7 @@ class Forecaster(Reports):
 
     def read(self, data: Any) -> Panel:
         """New rows, a frame or a file, on the grid the model was fitted on, with the series in its order."""
-        return read_more(self.fitted, data, self._given)
+        return self._open(data) if self.fitted.is_general else read_more(self.fitted, data, self._given)
 
     def _open(self, data: Any) -> Panel:
         return read_first(data, self._given, self._like)

@@ -29,6 +29,7 @@ class Run:
     progress: bool = True
     callbacks: Sequence[Callback] = ()
     notify: Callable[[str], None] | None = None  # gets notes that are of use while it runs
+    start: nn.Module | None = None  # whose weights it begins with, in the place of random ones
 
 
 def learn(fitted: Fitted, rows: FitRows, run: Run) -> list[TrainingReport]:
@@ -36,7 +37,7 @@ def learn(fitted: Fitted, rows: FitRows, run: Run) -> list[TrainingReport]:
     _tell(fitted, run, note_on_parts(rows))
     train_rows = rows.inputs[: len(rows.split.train)]
     members = [
-        Member(_new_model(fitted, train_rows, config.seed), config, _checkpoint(run, number))
+        Member(_new_model(fitted, train_rows, config.seed, run.start), config, _checkpoint(run, number))
         for number, config in enumerate(_configs(fitted.settings))
     ]
     callbacks = check_callbacks(run.callbacks)
@@ -60,7 +61,7 @@ def learn_again(fitted: Fitted, rows: FitRows, reports: Sequence[TrainingReport]
     members = []
     for number, (config, report) in enumerate(zip(_configs(fitted.settings), reports, strict=True)):
         changes = {"max_epochs": max(report.best_epoch, 1), "precision": report.precision}
-        model = _new_model(fitted, rows.inputs, config.seed)
+        model = _new_model(fitted, rows.inputs, config.seed, run.start)
         members.append(Member(model, config.model_copy(update=changes), _checkpoint(run, number, ".refit")))
     found = train_members(
         members,
@@ -162,11 +163,12 @@ class Unjudged(Callback):
         self.started, self.stepped, self.ended = callback.started, callback.stepped, callback.ended  # type: ignore[method-assign]
 
 
-def _new_model(fitted: Fitted, train_rows: NDArray[np.float32], seed: int) -> nn.Module:
+def _new_model(fitted: Fitted, train_rows: NDArray[np.float32], seed: int, start: nn.Module | None = None) -> nn.Module:
     """The model of the settings; if its basis cannot be computed from these rows, with a fixed one and a note."""
     arguments = fitted.settings.model.arguments
     try:
-        return _build(fitted, train_rows, arguments, seed)
+        model = _build(fitted, train_rows, arguments, seed)
+        return model if start is None else _begin_with(model, start)
     except DataError as error:
         if "basis" not in arguments:
             raise
@@ -176,6 +178,17 @@ def _new_model(fitted: Fitted, train_rows: NDArray[np.float32], seed: int) -> nn
         if not any(note.code == "fit-basis-fixed" for note in fitted.panel.notes):  # a member before may have said it
             fitted.panel.notes.append(Note("fit-basis-fixed", text))
         return model
+
+
+def _begin_with(model: nn.Module, start: nn.Module) -> nn.Module:
+    """The model with the weights of another."""
+    try:
+        model.load_state_dict(start.state_dict())
+    except RuntimeError as error:
+        raise ConfigError(
+            "these settings make a model of other shapes than the pre-trained one: leave those of the model as they are"
+        ) from error
+    return model
 
 
 def _build(fitted: Fitted, train_rows: NDArray[np.float32], arguments: Mapping[str, Any], seed: int) -> nn.Module:

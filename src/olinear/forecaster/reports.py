@@ -20,10 +20,10 @@ class Reports(Parameters):
         """What was chosen, found and noticed: settings, series, frequency, training, notes."""
         fitted = self.fitted
         settings = {name: value for name, value in flatten(fitted.settings).items() if value not in (None, {})}
+        rows = {"series": len(fitted.panel.series), "frequency": str(fitted.panel.frequency)}
         return {
             **settings,
-            "series": len(fitted.panel.series),
-            "frequency": str(fitted.panel.frequency),
+            **({} if fitted.is_general else rows),
             "parameters": sum(p.numel() for p in fitted.model.parameters()) if fitted.model else 0,
             **fitted.record,
             "notes": list(fitted.panel.notes),
@@ -35,6 +35,8 @@ class Reports(Parameters):
 
     def _describe(self) -> str:
         panel, record = self.fitted.panel, self.fitted.record
+        if self.fitted.is_general:
+            return f"any series, pre-trained on {', '.join(record['pretrained_on'])}"
         return f"{len(panel.series)} series, {record['rows']} rows from {record['first']} to {record['last']}"
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from olinear.forecaster.folder import FORMAT, VERSION, SavedConfig, find_source,
 from olinear.forecaster.intervals import Intervals
 from olinear.forecaster.publishing import check_target, fetch, name_weights, publish
 from olinear.forecaster.rebuilding import rebuild
-from olinear.models import Source
+from olinear.models import Source, traits_of
 
 
 def save_fitted(fitted: Fitted, folder: Path, *, context: bool) -> None:
@@ -64,8 +64,11 @@ def load_fitted(folder: Path, given: Source | None = None) -> Fitted:
     source = find_source(folder, config, given)
     try:
         fitted = _put_together(config, tensors, source)
-        _check_record(fitted)
-        _rehearse(fitted)
+        if fitted.is_general:
+            _check_general(fitted)
+        else:
+            _check_record(fitted)
+            _rehearse(fitted)
         return fitted
     except MissingDependencyError:
         raise
@@ -80,8 +83,8 @@ def _put_together(config: SavedConfig, tensors: dict[str, Tensor], source: Sourc
     scaler = StandardScaler(tensors["scaler.mean"].numpy(), tensors["scaler.deviation"].numpy())
     values, times = _context(tensors, config)
     model = None
-    if active.any():
-        model = rebuild(source, settings, int(active.sum()), _of_model(tensors))
+    if active.any() or not config.series:
+        model = rebuild(source, settings, max(int(active.sum()), 1), _of_model(tensors))
     intervals = None
     if "intervals.quantiles" in tensors:
         arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
@@ -91,6 +94,16 @@ def _put_together(config: SavedConfig, tensors: dict[str, Tensor], source: Sourc
     nonnegative = np.array(config.nonnegative, dtype=bool)
     whole = np.array(config.whole, dtype=bool) if config.whole else None
     return Fitted(settings, panel, active, nonnegative, scaler, model, intervals, source, config.trained, stale, whole)
+
+
+def _check_general(fitted: Fitted) -> None:
+    """That a model without series forecasts any, and that the least it needs is known."""
+    traits = traits_of(fitted.model)
+    if not (traits.any_series and traits.any_length):
+        raise ValueError("there are no series, and its model does not forecast any number of them")
+    least = fitted.record.get("least_rows")
+    if type(least) is not int or least < 1 or not isinstance(fitted.record.get("pretrained_on"), list):
+        raise ValueError(f"there are no series, and trained.least_rows is {least!r}")
 
 
 def _check_record(fitted: Fitted) -> None:
@@ -121,7 +134,7 @@ def _rehearse(fitted: Fitted) -> None:
 def _check_shapes(config: SavedConfig, tensors: dict[str, Tensor]) -> None:
     """Everything but the model's own weights, whose shapes it checks itself."""
     n, lookback = len(config.series), config.settings.lookback
-    if not (n == len(config.active) == len(config.nonnegative) > 0):
+    if not n == len(config.active) == len(config.nonnegative):
         raise ValueError(f"{n} series, but {len(config.active)} and {len(config.nonnegative)} marks of them")
     if len(config.whole) not in (0, n):
         raise ValueError(f"{n} series, but {len(config.whole)} marks of whole numbers")

@@ -5,6 +5,7 @@ from olinear.core import Card, Registry, Traits
 MAIN = "OLinear"  # the default, and what the others are compared with
 POINT = Traits()
 ANY_SERIES = Traits(any_series=True)  # with the default options
+ANY_LENGTH = Traits(any_series=True, any_length=True)
 SOLVED = Traits(closed_form=True, any_series=True)
 TOGETHER = Traits(batch_dependent=True)
 ASKED = Traits(closed_form=True, zero_shot=True, any_series=True, slow=True)
@@ -48,6 +49,13 @@ MODELS = Registry(
             "patchtst:PatchTST",
             "Each series alone: its patches are tokens, attention mixes them, one linear layer reads them all.",
             ANY_SERIES,
+            blocks=0,
+        ),
+        _zoo(
+            "PatchDecoder",
+            "patch_decoder:PatchDecoder",
+            "Each series alone: every patch looks back on those before it and foretells the next.",
+            ANY_LENGTH,
             blocks=0,
         ),
         _zoo(

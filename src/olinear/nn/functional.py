@@ -236,12 +236,12 @@ def gaussian_conditional(mean: Tensor, covariance: Tensor, observed: Tensor, val
     return Conditional(conditional_mean, covariance[~observed][:, ~observed] - cross.mT @ gain)
 
 
-def check_windows(x: Tensor, lookback: int, n_series: int | None = None) -> None:
-    """Refuse what is not a batch of windows `b t n` of this lookback and, unless None, number of series."""
-    wanted = (lookback,) if n_series is None else (lookback, n_series)
-    if x.ndim != 3 or x.shape[1 : 1 + len(wanted)] != wanted:
+def check_windows(x: Tensor, lookback: int | None, n_series: int | None = None) -> None:
+    """Refuse what is not a batch of windows `b t n` of this lookback and number of series; None is any but 0 rows."""
+    if x.ndim != 3 or not x.shape[1] or lookback not in (None, x.shape[1]) or n_series not in (None, x.shape[2]):
+        rows = "lookback" if lookback is None else f"lookback={lookback}"
         series = "series" if n_series is None else f"series={n_series}"
-        raise DataError(f"input must have shape (batch, lookback={lookback}, {series}), found {tuple(x.shape)}")
+        raise DataError(f"input must have shape (batch, {rows}, {series}), found {tuple(x.shape)}")
 
 
 def _as_columns(values: ArrayLike) -> Array:

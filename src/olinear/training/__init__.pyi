@@ -15,6 +15,8 @@ from olinear.training.members import train_members as train_members
 from olinear.training.optimizers import OPTIMIZERS as OPTIMIZERS
 from olinear.training.optimizers import MakeOptimizer as MakeOptimizer
 from olinear.training.precision import settle as settle
+from olinear.training.pretraining import EveryPatch as EveryPatch
+from olinear.training.pretraining import NextPatch as NextPatch
 from olinear.training.schedules import SCHEDULES as SCHEDULES
 from olinear.training.sources import Source as Source
 from olinear.training.tasks import Forecast as Forecast

@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from olinear.core.errors import ConfigError, DataError
-from olinear.data.datasets import Dataset, catalogue, find_dataset
+from olinear.data.datasets import Dataset, catalogue, find_dataset, load_values, require
+from olinear.data.datasets.entries import all_datasets
 
 FETCHED = ["ETTh1", "ETTh2", "ETTm1", "ETTm2", "Exchange"]
 SHORT = {12: (3, 6, 9, 12), 36: (24, 36, 48, 60)}
@@ -23,6 +25,26 @@ def test_the_tasks_are_140():
     assert sum(len(horizons) for dataset in catalogue().values() for horizons in dataset.horizons.values()) == 140
     assert catalogue()["ILI"].horizons == SHORT
     assert catalogue()["PEMS03"].horizons == {96: (12, 24, 48, 96)}
+
+
+def test_kin_hold_the_same_measurements_and_name_each_other():
+    kin = {dataset.name: dataset.kin for dataset in all_datasets().values() if dataset.kin}
+    assert kin == {
+        "ETTh1": ("ETTm1",),
+        "ETTh2": ("ETTm2",),
+        "ETTm1": ("ETTh1",),
+        "ETTm2": ("ETTh2",),
+        "PEMS08": ("PEMS08_tail",),
+        "PEMS08_tail": ("PEMS08",),
+    }
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_an_hour_is_every_fourth_row_of_a_quarter(number, dataset_folder):
+    """What the kinship rests on, looked up in the files, whose digits are rounded."""
+    hours, quarters = (find_dataset(f"ETT{step}{number}") for step in "hm")
+    first, second = (load_values(each, require(each, dataset_folder))[:4000] for each in (hours, quarters))
+    np.testing.assert_allclose(second[::4], first[:1000], atol=1e-5)
 
 
 def test_names_in_any_case():

@@ -160,12 +160,17 @@ def test_permuted_series_have_permuted_forecasts_where_that_is_promised(case):
 
 @pytest.mark.parametrize("shape", [(WINDOWS, LOOKBACK + 1, N_SERIES), (LOOKBACK, N_SERIES), (WINDOWS, LOOKBACK, 1)])
 def test_windows_of_another_size_are_refused(case, shape):
-    """They may not be stretched silently; but what forecasts each series alike takes any number of them."""
+    """They may not be stretched silently; but what forecasts each series alike takes any number of them, and what
+    serves any lookback all but none."""
     model = make(case).eval()
+    named = f"lookback={LOOKBACK}"
+    if traits_of(model).any_length:
+        named = "lookback"
+        shape = tuple(0 if size == LOOKBACK + 1 else size for size in shape)
     if shape[-1] == 1 and case in PERMUTE_SERIES:
         assert model(torch.randn(shape)).shape == (WINDOWS, HORIZON, 1)
         return
-    with pytest.raises(DataError, match=rf"shape \(batch, lookback={LOOKBACK}, series.*found \({shape[0]}, {shape[1]}"):
+    with pytest.raises(DataError, match=rf"shape \(batch, {named}, series.*found \({shape[0]}, {shape[1]}"):
         model(torch.randn(shape))
 
 
@@ -245,9 +250,17 @@ class TestTraits:
         assert torch.equal(model(x), made_for_it(x))
 
     @pytest.mark.parametrize("lookback", [LOOKBACK - 1, LOOKBACK + 8])
-    def test_no_model_serves_another_lookback(self, case, lookback):
+    def test_another_lookback_and_horizon_where_it_says_so(self, case, lookback):
+        """The same weights forecast from and to any length; another model refuses."""
         model = settled(case)
-        assert not traits_of(model).any_length
+        if traits_of(model).any_length:
+            x = torch.randn(WINDOWS, lookback, N_SERIES, dtype=torch.float64)
+            for horizon in (1, HORIZON, 3 * HORIZON):
+                model.horizon = horizon
+                y = model(x)
+                assert y.shape == (WINDOWS, horizon, N_SERIES)
+                torch.testing.assert_close(y[:, :1], model(x)[:, :1])
+            return
         with pytest.raises(DataError, match=f"lookback={LOOKBACK}"):
             model(torch.randn(WINDOWS, lookback, N_SERIES, dtype=torch.float64))
 

@@ -30,6 +30,7 @@ class Dataset(BaseModel):
     step: str
     split: str | tuple[int, int, int]
     borrow: bool = True
+    kin: tuple[str, ...] = ()
     gaps: Literal["zero", "fill"] = "zero"
     horizons: dict[int, tuple[int, ...]]
     source: str

@@ -8,5 +8,8 @@ from olinear.forecaster.service.fits import fit as fit
 from olinear.forecaster.service.predictions import PredictRequest as PredictRequest
 from olinear.forecaster.service.predictions import PredictResult as PredictResult
 from olinear.forecaster.service.predictions import predict as predict
+from olinear.forecaster.service.pretraining import PretrainRequest as PretrainRequest
+from olinear.forecaster.service.pretraining import PretrainResult as PretrainResult
+from olinear.forecaster.service.pretraining import pretrain as pretrain
 from olinear.forecaster.service.side_by_side import SideResult as SideResult
 from olinear.forecaster.service.side_by_side import fit_side_by_side as fit_side_by_side

@@ -13,7 +13,6 @@ from olinear.forecaster.limits import check_levels
 from olinear.forecaster.prediction import Prediction
 
 USUAL = (80.0, 95.0)
-NO_INTERVALS = "this model has no intervals: it was fitted on too few rows to hold some back for them"
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def keep_levels(levels: Sequence[float] | None, forecaster: Forecaster) -> tuple
     """The levels asked for, or the usual ones that the data support; none and a note, if the model has no intervals."""
     wanted = list(USUAL) if levels is None else check_levels(levels)
     if not forecaster.has_intervals:
-        return [], [Note("intervals-none", NO_INTERVALS)] if wanted else []
+        return [], [Note("intervals-none", forecaster.fitted.why_no_intervals)] if wanted else []
     intervals = forecaster.fitted.intervals
     if levels is not None or intervals is None or intervals.highest >= max(USUAL):
         return wanted, []

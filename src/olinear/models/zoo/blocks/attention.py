@@ -51,15 +51,24 @@ class SelfAttention(HeadMixer):
     Args:
         model_dim, heads, head_dim: m, H and d.
         dropout: falls on the softmax matrix.
+        causal: no token attends to a later one.
     """
 
-    def __init__(self, model_dim: int, *, heads: int = 8, head_dim: int | None = None, dropout: float = 0.0):
+    def __init__(
+        self,
+        model_dim: int,
+        *,
+        heads: int = 8,
+        head_dim: int | None = None,
+        dropout: float = 0.0,
+        causal: bool = False,
+    ):
         super().__init__(model_dim, heads=heads, head_dim=head_dim)
-        self.dropout = dropout
+        self.dropout, self.causal = dropout, causal
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:  # ... H k d
         drop = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(query, key, value, dropout_p=drop)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=drop, is_causal=self.causal)
 
     def weights(self, query: Tensor, key: Tensor) -> Tensor:  # ... H k d
         return attention_scores(query, key).softmax(-1)
@@ -74,6 +83,8 @@ class SelfAttention(HeadMixer):
         scores = key @ query.mT * query.shape[-1] ** -0.5  # ... H k k: keys, then queries
         if earlier is not None:
             scores = scores + earlier.mT
+        if self.causal:
+            scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(-1), -torch.inf)
         weights = F.dropout(scores.softmax(-2), self.dropout, self.training)
         return self.output(merge_heads(weights.mT @ value)), scores.mT
 

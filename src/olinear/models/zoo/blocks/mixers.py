@@ -38,7 +38,7 @@ TOKEN_MIXERS = {
         NamedMixer(
             "attention",
             _taking(SelfAttention, "model_dim", "dropout"),
-            takes=frozenset({"heads", "head_dim"}),
+            takes=frozenset({"heads", "head_dim", "causal"}),
             own_maps=True,
             permutes=True,
         ),
@@ -76,16 +76,18 @@ def token_mixer(
     heads: int = 8,
     head_dim: int | None = None,
     dropout: float = 0.0,
+    causal: bool = False,
 ) -> nn.Module:
     """What mixes the tokens of a forecaster.
 
     A mixer by name that has no maps of its own stands between two: W_post Mixer(W_pre x). A factory brings its own, and
-    heads of its own.
+    heads of its own; of a decoder it gets `causal=True`.
     """
     factory = find_mixer(mixer)
     if not isinstance(factory, NamedMixer):
-        return factory(tokens, model_dim, dropout=dropout)
-    build = partial(factory, tokens, model_dim, dropout=dropout, heads=heads, head_dim=head_dim)
+        make: Callable[..., nn.Module] = factory
+        return make(tokens, model_dim, dropout=dropout, **({"causal": True} if causal else {}))
+    build = partial(factory, tokens, model_dim, dropout=dropout, heads=heads, head_dim=head_dim, causal=causal)
     if factory.own_maps:
         return build()
     pre, post = nn.Linear(model_dim, model_dim), nn.Linear(model_dim, model_dim)

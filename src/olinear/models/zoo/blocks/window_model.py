@@ -10,7 +10,7 @@ from olinear.nn import check_windows
 
 
 class WindowModel(nn.Module):
-    """What every forecaster here is: `b t n -> b h n`, for windows of the sizes it was made for.
+    """What every forecaster here is: `b t n -> b h n`, for windows of the sizes it was made for, or as its card says.
 
     Args:
         n_series, lookback, horizon: n, t, h.
@@ -32,4 +32,6 @@ class WindowModel(nn.Module):
 
 def _check_input(model: WindowModel, inputs: tuple[Tensor, ...]) -> None:
     if inputs:  # not by name
-        check_windows(inputs[0], model.lookback, None if model.permutes_series else model.n_series)
+        traits = model.traits
+        lookback = None if traits.any_length else model.lookback
+        check_windows(inputs[0], lookback, None if traits.any_series else model.n_series)
