@@ -44,8 +44,9 @@ def tiny(monkeypatch, tmp_path):
 
     monkeypatch.setattr(trained, "recipe_of", small)
     tasks = (TASK, TaskKey("Weather", 96, 96))
-    for module in (looking, ranks, similarity, gradients):
+    for module in (looking, ranks, gradients):
         monkeypatch.setattr(module, "TASKS", tasks)
+    monkeypatch.setattr(similarity, "NORMLIN_TASKS", tasks)
     hosts = tuple((model, variant, tasks, epochs) for model, variant, _, epochs in ranks.HOSTS)
     monkeypatch.setattr(ranks, "HOSTS", hosts)
     monkeypatch.setattr(gradients, "DRAWS", 2)

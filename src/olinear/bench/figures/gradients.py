@@ -13,7 +13,7 @@ from olinear.evaluation.analysis import compare_gradients, normlin_jacobian, sof
 from olinear.evaluation.plots import Curve, CurvePanel, MatrixPanel, plot_curves, plot_matrices
 from olinear.nn import NormLin
 
-MOST_ROWS = 2000  # of scores, evenly spread
+MOST_ENTRIES = 4_000_000  # of Jacobians, of rows that are evenly spread
 SIZES = (8, 55, 321)
 DEVIATIONS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 DRAWS = 60
@@ -61,7 +61,7 @@ def _weights(key: object, places: Places, show: Show) -> NDArray[np.floating]:
 def _scores(key: object, places: Places, show: Show) -> NDArray[np.floating]:
     _, maps = attention_in(key, places, show)  # type: ignore[arg-type]
     every = np.concatenate([each.scores.reshape(-1, each.scores.shape[-1]) for each in maps if each.scores is not None])
-    return every[:: -(-len(every) // MOST_ROWS)]
+    return every[:: max(len(every) * every.shape[1] ** 2 // MOST_ENTRIES, 1)]
 
 
 def _pair(row: NDArray[np.floating], what: str) -> list[MatrixPanel]:

@@ -27,7 +27,7 @@ BASES = ("pearson", "fourier", "haar", "identity")
 EPOCHS = 5  # at the most, of the forecasters that OrthoTrans is put around: iTransformer's rate is an eighth by then
 HOST_TASKS = (TaskKey("ILI", 36, 24), TaskKey("Exchange", 96, 96), TaskKey("NASDAQ", 36, 24))
 HOSTS: tuple[tuple[str, Variant | None, tuple[TaskKey, ...], int | None], ...] = (
-    (MAIN, ATTENTION, (TaskKey("ILI", 36, 24), TaskKey("Exchange", 96, 96), TaskKey("SP500", 36, 24)), None),
+    (MAIN, ATTENTION, TASKS[:2], None),
     ("iTransformer", None, HOST_TASKS, EPOCHS),
     ("PatchTST", None, HOST_TASKS, EPOCHS),
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as PlotFigure
 
 HOME = "olinear.bench.figures"
-DPI, COLOURS = 90, 96
+DPI, COLOURS = 90, 160
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def save_small(figure: "PlotFigure", path: Path) -> None:
 
     save_figure(figure, path, dpi=DPI)
     with Image.open(path) as drawn, replacing(path) as part:
-        drawn.convert("RGB").quantize(COLOURS).save(part, format="png", optimize=True)
+        drawn.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE).save(part, format="png", optimize=True)
 
 
 def _plain(row: FigureRow) -> dict[str, Any]:

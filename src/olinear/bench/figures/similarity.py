@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from olinear.bench.figures.looking import TASKS, Show, present, wanted
+from olinear.bench.figures.looking import NORMLIN_TASKS, Show, present, wanted
 from olinear.bench.figures.registry import FigureRow, Places, save_small
 from olinear.bench.figures.trained import Trained, trained
 from olinear.evaluation.analysis import likeness, mixing_matrices, softmax_rows
@@ -15,7 +15,7 @@ from olinear.nn import NormLin, series_correlation
 
 def normlin_and_correlation(folder: Path, places: Places, show: Show) -> list[FigureRow]:
     """How alike both are, off the diagonal, against chance; before training, and what training has changed."""
-    keys, rows = present(TASKS, places)
+    keys, rows = present(NORMLIN_TASKS, places)
     lines, names = [], []
     for key in keys:
         found, name = trained(wanted(key), places, show), str(key)

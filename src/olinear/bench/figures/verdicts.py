@@ -82,6 +82,15 @@ PARTS: dict[str, Sequence[Part]] = {
             for what in ("NormLin's weights", "attention's scores")
             for kind in ("mean", "median")
         ),
+        *(
+            Part(
+                f"with NormLin more entries carry the gradient, at {what}",
+                f"at {what}, NormLin: share of entries that carry the gradient",
+                ">",
+                f"at {what}, softmax: share of entries that carry the gradient",
+            )
+            for what in ("NormLin's weights", "attention's scores")
+        ),
         Part("median above, at Gaussian rows", "median diagonal, NormLin / softmax", ">", 1.0),
         Part("mean above, at Gaussian rows", "mean diagonal, NormLin / softmax", ">", 1.0),
     ),

@@ -85,9 +85,15 @@ def plot_compaction(found: Mapping[str, Mapping[str, Spectrum]]) -> "Figure":
 
 
 def _dress(axis: "Axes", panel: CurvePanel) -> None:
-    for side, log in (("x", panel.log[0]), ("y", panel.log[1])):
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    for side, log, steps in (("x", panel.log[0], (1.0, 2.0, 5.0)), ("y", panel.log[1], (1.0,))):
         if log:
             axis.set(**{f"{side}scale": "log"})
+            marks = getattr(axis, f"{side}axis")
+            marks.set_major_locator(LogLocator(subs=steps))
+            marks.set_major_formatter(lambda value, place: f"{value:g}")
+            marks.set_minor_formatter(NullFormatter())
     axis.set_ylim(*panel.limits)
     axis.set_title(panel.title, fontsize=10, parse_math=False)
     axis.set_xlabel(panel.x_label, fontsize=9)
