@@ -3,8 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 HOSTS := .venv-hosts/bin
 
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks llm bench-llmtime torture accuracy clean \
-.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks bench-timer torture accuracy clean \
+.PHONY: demo test lint types unit test-hosts check-weight bench-speed bench-peers bench-scaling bench-members bench-rank bench-refit bench-large bench-marks llm bench-llmtime bench-timer torture accuracy clean \
 	.venv .venv-hosts
 
 demo: .venv
@@ -73,6 +72,8 @@ llm: .venv
 # LLMTime on ten windows of each ETT dataset (most of an hour; resumable; needs OLINEAR_DATA and `make llm`).
 bench-llmtime: .venv
 	$(BIN)/python benchmarks/llmtime.py
+	$(BIN)/python tools/update_docs.py
+
 # Attention against NormLin in a pre-trained decoder, zero-shot and fine-tuned (under an hour; resumable; needs OLINEAR_DATA).
 bench-timer: .venv
 	$(BIN)/python benchmarks/timer.py

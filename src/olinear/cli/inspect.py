@@ -193,44 +193,6 @@ def _decorrelation(panel: "Panel", size: int) -> "Decorrelation | None":
         return None
 
 
-def _inspect_model(folder: Path, plot: str | None, as_json: bool) -> None:
-    from olinear.evaluation.analysis import Spectrum, mixing_matrices
-    from olinear.forecaster import Forecaster
-
-    forecaster = Forecaster.load(folder)
-    report, fitted = forecaster.report(), forecaster.fitted
-    spectrum, notes = Spectrum(report.pop("spectrum", [])), report.pop("notes")
-    if spectrum:
-        report["features_for_90_percent"] = spectrum.features_for(0.9)
-    mixing = mixing_matrices(fitted.model)
-    if plot is not None and not (mixing or spectrum):
-        print_message("note: nothing to draw: the model has neither a spectrum nor a NormLin")
-    elif plot is not None:
-        from olinear.evaluation.plots import plot_model
-
-        varying = [name for name, varies in zip(fitted.panel.series, fitted.active, strict=True) if varies]
-        if any(len(matrix) != len(varying) for matrix in mixing):  # it mixes patches of a series, which have no names
-            varying = []
-        draw(lambda: plot_model(mixing, varying, spectrum.variances), plot)
-    print_notes(notes)
-    if as_json:
-        print_json(report | {"names": fitted.panel.series, "spectrum": spectrum.variances, "notes": notes})
-        return
-    worth = report.pop("worth", None)
-    _print_summary(report)
-    if worth is not None:
-        typer.echo()
-        print_worth(worth, f"On the newest {worth['rows']} rows of the fit, which no choice saw")
-
-
-def _print_summary(summary: dict[str, Any]) -> None:
-    print_table(("", ""), [(name.replace("_", " "), _short(cell)) for name, cell in summary.items()])
-
-
-def _short(cell: Any) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
-
-
 def _yes(cell: Any) -> Any:
     """True and false as a person says them."""
     return ("no", "yes")[cell] if isinstance(cell, bool) else cell

@@ -103,7 +103,8 @@ def _draw(pictures: ModelPictures, layers: "list[MixingLayer]", series: list[str
     elif pictures.model is not None:
         from olinear.evaluation.plots import plot_model
 
-        draw(lambda: plot_model(own, series, variances), pictures.model)
+        named = series if all(len(matrix) == len(series) for matrix in own) else []  # patches of a series have no names
+        draw(lambda: plot_model(own, named, variances), pictures.model)
     if pictures.mixing is not None and not layers:
         print_message(
             f"note: nothing to draw to {pictures.mixing}: no layer mixes by a matrix, or attention has no rows to look "

@@ -229,13 +229,10 @@ class Forecaster(Reports):
         `notify` gets notes before the work begins.
         """
         check_range(windows=windows, stride=stride)
-        panel, target = self.read(data), None if out is None else str(out)
-        with within_memory(memory), Waiting("backtesting", self.progress):
-            return run_backtest(self.fitted, panel, windows, stride, check_levels(levels), target, notify)
         fitted, panel, target = self.fitted, self.read(data), None if out is None else str(out)
         if fitted.is_general:
             fitted, panel = for_series(fitted, panel, ahead=fitted.settings.horizon)
-        with within_memory(memory):
+        with within_memory(memory), Waiting("backtesting", self.progress):
             return run_backtest(fitted, panel, windows, stride, check_levels(levels), target, notify)
 
     def save(self, folder: str | Path, *, context: bool = True) -> None:
