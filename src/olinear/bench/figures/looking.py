@@ -15,9 +15,14 @@ from olinear.models import MAIN
 Show = Callable[[str], None]
 Values = NDArray[np.floating]
 ATTENTION = Variant("mixers", method="Transformer")  # attention in NormLin's place, as the study of mixers has it
-# Tasks whose recipes take a few minutes: 7, 8 and 53 series; for NormLin alone, which is quicker, 55 and 170 besides.
-TASKS = (TaskKey("ILI", 36, 24), TaskKey("Exchange", 96, 96), TaskKey("Unemp", 36, 24))
-NORMLIN_TASKS = (*TASKS, TaskKey("COVID-19", 12, 3), TaskKey("PEMS08_tail", 96, 12))
+# Tasks whose recipes take a few minutes: 7, 8, 53 and 170 series; for NormLin alone, which is quicker, 55 besides.
+TASKS = (
+    TaskKey("ILI", 36, 24),
+    TaskKey("Exchange", 96, 96),
+    TaskKey("Unemp", 36, 24),
+    TaskKey("PEMS08_tail", 96, 12),
+)
+NORMLIN_TASKS = (*TASKS, TaskKey("COVID-19", 12, 3))
 
 
 def wanted(key: TaskKey, model: str = MAIN, variant: Variant | None = None, **others: object) -> Wanted:
