@@ -26,6 +26,7 @@ import torch
 from rows import add_row, read_rows
 from torch import nn
 
+from olinear.bench.paper import write_numbers
 from olinear.cli.options import parse_options
 from olinear.core.runtime import computing_in
 from olinear.data.datasets import find_dataset, load_values, require
@@ -161,9 +162,13 @@ def naive(name: str, done: set[tuple[str, str, str]]) -> None:
 
 
 def summarise() -> None:
-    """The MSE of each target in one line, ours next to the paper's."""
+    """The MSE of each target in one line, ours next to the paper's, and as numbers of `olinear paper`."""
+    (_, *columns), *lines = summary()
     with SUMMARY.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(summary())
+    ours = [(line[0], *cell) for line in lines for cell in zip(columns, line[1:], strict=True) if cell[1]]
+    numbers = [{"dataset": name, "what": what, "value": value} for name, what, value in ours if "paper" not in what]
+    write_numbers(HERE.parent / "results", "timer", numbers)
 
 
 def summary() -> list[list[str]]:
