@@ -22,6 +22,7 @@ SMALL = {
 }
 SOLVED = {"Ridge", "Gaussian", "LLMTime"}
 UNNORMALISED = {"DLinear", "FreTS", "Crossformer", "FEDformer"}
+BY_STEPS = {"PatchDecoder"}  # normalised step after step; refused
 SEVERAL = {"TimeMixer", "TimeMixer++"}  # one a scale
 
 
@@ -121,7 +122,7 @@ class TestNormalisation:
         assert wrapped.model is host
         assert not any(isinstance(module, RevIN) for module in host.modules())
 
-    @pytest.mark.parametrize("name", sorted(set(MODELS) - {"OLinear"} - SOLVED))
+    @pytest.mark.parametrize("name", sorted(set(MODELS) - {"OLinear"} - SOLVED - BY_STEPS))
     def test_which_of_the_zoo_have_one(self, name):
         """One that normalised by hand would do so to features, behind a second norm: the mistake this is to avoid."""
         with torch.device("meta"):
@@ -221,6 +222,10 @@ class TestMistakes:
     def test_a_forecaster_that_is_solved(self, train):
         with pytest.raises(ConfigError, match="Ridge is solved, not trained"):
             with_orthotrans(MODELS.find("Ridge").load()(N, T, H), T, H, train)
+
+    def test_a_model_that_reads_step_after_step(self, train):
+        with pytest.raises(ConfigError, match="features have no such order"):
+            with_orthotrans(MODELS.find("PatchDecoder").load()(N, T, H), T, H, train)
 
 
 def test_the_bases_are_of_the_hosts_dtype(train):

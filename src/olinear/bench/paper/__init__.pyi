@@ -4,6 +4,8 @@ from olinear.bench.paper.judging import judge as judge
 from olinear.bench.paper.listing import Item as Item
 from olinear.bench.paper.listing import find_item as find_item
 from olinear.bench.paper.listing import items as items
+from olinear.bench.paper.numbers import numbers_file as numbers_file
+from olinear.bench.paper.numbers import read_rows as read_rows
 from olinear.bench.paper.numbers import write_numbers as write_numbers
 from olinear.bench.paper.page import numbers_of as numbers_of
 from olinear.bench.paper.page import paper_page as paper_page

@@ -37,11 +37,12 @@ def by_variants(answer: OfVariants, evidence: Evidence) -> Verdict:
         scores = score_variant(evidence.rows, variant, answer.model)
         for (dataset, lookback, horizon), (mse, mae) in cells.items():
             group = [s for s in scores if s.key[:2] == (dataset, lookback) and horizon in (s.key.horizon, ALL_HORIZONS)]
-            if mse is None or mae is None or not group:
+            if mse is None or not group:
                 continue
             if horizon == ALL_HORIZONS and {s.key.horizon for s in group} < set(_horizons(dataset, lookback)):
                 continue
-            ratios.append((fmean(s.mse.ours for s in group) / mse, fmean(s.mae.ours for s in group) / mae))
+            absolute = None if mae is None else fmean(s.mae.ours for s in group) / mae
+            ratios.append((fmean(s.mse.ours for s in group) / mse, absolute))
     return by_ratio(ratios, here, printed)
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from olinear.bench.figures import FIGURES, Figure
+from olinear.bench.figures import FIGURES, Figure, Places
 from olinear.bench.paper.listing import Item, OfNumbers, OfPicture
 from olinear.bench.paper.numbers import write_numbers
 
@@ -20,4 +20,4 @@ def find_figure_of(item: Item) -> Figure | None:
 def draw_figure(figure: Figure, results: Path, pictures: Path) -> None:
     """Draw it, and keep its numbers."""
     pictures.mkdir(parents=True, exist_ok=True)
-    write_numbers(results, figure.name, figure.make(pictures))
+    write_numbers(results, figure.name, figure.make(pictures, Places(results)))

@@ -33,13 +33,16 @@ class Verdict:
     printed: int = 0
 
 
-def by_ratio(ratios: Sequence[tuple[float, float]], here: int, printed: int) -> Verdict:
-    """Of MSE and MAE, ours over the printed, over all cells that have a result."""
+def by_ratio(ratios: Sequence[tuple[float, float | None]], here: int, printed: int) -> Verdict:
+    """Of MSE and, where it is printed, MAE, ours over the printed, over all cells that have a result."""
     if not ratios:
         return nothing_of(here, printed)
-    mse, mae = (fmean(column) for column in zip(*ratios, strict=True))
-    word: Word = "same" if max(abs(mse - 1), abs(mae - 1)) <= WITHIN else "different"
-    how = f"mean ratio to the printed cells: MSE {mse:.3f}, MAE {mae:.3f}, over {len(ratios)} of {here} at hand"
+    means = {"MSE": fmean(mse for mse, _ in ratios)}
+    if absolute := [mae for _, mae in ratios if mae is not None]:
+        means["MAE"] = fmean(absolute)
+    word: Word = "same" if all(abs(mean - 1) <= WITHIN for mean in means.values()) else "different"
+    said = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+    how = f"mean ratio to the printed cells: {said}, over {len(ratios)} of {here} at hand"
     return Verdict(word, how, len(ratios), here, printed)
 
 

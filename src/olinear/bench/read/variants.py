@@ -60,7 +60,8 @@ def paper_scores(variant: Variant, model: str = MAIN) -> dict[Place, Printed]:
         name = variant.name  # the paper does not say which end
     for row in data_rows("protocols.csv", model=model, variant=name):
         horizon = row["horizon"] if row["horizon"] == ALL_HORIZONS else int(row["horizon"])
-        found[row["dataset"], int(row["lookback"]), horizon] = Printed(float(row["mse"]), float(row["mae"]))
+        cells = (float(row[name]) if row[name] else None for name in ("mse", "mae"))
+        found[row["dataset"], int(row["lookback"]), horizon] = Printed(*cells)
     return found
 
 

@@ -90,6 +90,11 @@ def with_orthotrans(
     """
     if traits_of(model).closed_form:
         raise ConfigError(f"{type(model).__name__} is solved, not trained, and finds the same forecast in any basis")
+    if traits_of(model).any_length:
+        raise ConfigError(
+            f"{type(model).__name__} reads a window step after step, each normalised by those before it, and features "
+            "have no such order: take a model of one lookback, such as PatchTST"
+        )
     sides = {"input_transform": (input_transform, lookback), "output_transform": (output_transform, horizon)}
     transforms = []
     for name, (transform, size) in sides.items():
