@@ -65,3 +65,7 @@ def test_json_and_other_sizes(place):
 def test_what_cannot_be_is_refused_in_one_line(place, arguments, message):
     assert message in call("pretrain", *arguments, "--out", place / "refused").err
     assert not (place / "refused").exists()
+
+
+def test_a_file_that_is_not_there_is_no_dataset(tmp_path):
+    assert "there is no file" in refused("pretrain", "--data", str(tmp_path / "no.csv"))

@@ -78,9 +78,17 @@ def read_corpus(
     return found
 
 
+def _find(name: str) -> Dataset | str:
+    if Path(name).is_file():
+        return name
+    if Path(name).suffix or len(Path(name).parts) > 1:
+        raise DataError(f"there is no file {name}: check the path, or name a dataset such as ETTh1")
+    return find_dataset(name)
+
+
 def kept(data: Sequence[str], leave_out: Sequence[str], notes: list[Note]) -> list[Dataset | str]:
     """What is not left out; with a dataset go its kin, which hold the same measurements, and a note says so."""
-    given: list[Dataset | str] = [each if Path(each).is_file() else find_dataset(each) for each in data]
+    given = [_find(each) for each in data]
     names = [each.name if isinstance(each, Dataset) else each for each in given]
     for name in names:
         if names.count(name) > 1:

@@ -11,7 +11,9 @@ from olinear.bench.paper.verdict import Evidence, Verdict, Word
 def by_numbers(answer: OfNumbers, evidence: Evidence) -> Verdict:
     numbers = read_numbers(evidence.results, answer.figure)
     if not numbers:
-        return Verdict("open", "its numbers are not computed yet")
+        reasons = sorted({row["value"] for row in read_rows(evidence.results, answer.figure) if row["value"]})
+        why = f"all of it was left out: {', '.join(reasons)}" if reasons else "its numbers are not computed yet"
+        return Verdict("open", why)
     if not answer.holds:
         return _claimed(answer, evidence)
     parts, held, asked = [], 0, 0
